@@ -10,8 +10,16 @@ import { opencode } from './opencode.js';
 import type { Program, ServerTable } from './program.js';
 import { vscode } from './vscode.js';
 
-/** All programs. A new program needs its own file and one line here. */
-export const PROGRAMS: readonly Program[] = [native, claude, codex, gemini, cursor, copilot, vscode, opencode, cline];
+const programs: Program[] = [native, claude, codex, gemini, cursor, copilot, vscode, opencode, cline];
+
+/** All programs. A new program needs its own file and one word here. */
+export const PROGRAMS: readonly Program[] = programs;
+
+/** Adds a program until the returned function is called. Tests add programs that do not exist. */
+export function addProgram(program: Program): () => void {
+  programs.push(program);
+  return () => void programs.splice(programs.indexOf(program), 1);
+}
 
 /** Returns the program with this id. */
 export function programOf(id: string | undefined): Program | undefined {

@@ -178,11 +178,16 @@ const rules = {
     expected: 'a path, or an object with a `path`',
     accepts: (file) => typeof (isObject(file) ? file.path : file) === 'string',
   }),
-  discover: listOf(oneOf(...dialectIds())),
+  discover: listOf({ ...oneOf(...dialectIds()), accepts: (id) => dialectIds().some((known) => known === id) }),
   registry: withMethods('register'),
   approve: callable,
   gate: withMethods('authorize'),
-  toolNames: group(Object.fromEntries(dialectIds().map((id) => [id, mapOf(toolMapping)]))),
+  toolNames: {
+    ...group({}),
+    get members() {
+      return Object.fromEntries(dialectIds().map((id) => [id, mapOf(toolMapping)]));
+    },
+  },
   transcript: {
     expected: "'claude', or an object with `format: 'claude'` and an absolute path in `folder`",
     accepts: (value) => value === 'claude' || isTranscriptOptions(value),

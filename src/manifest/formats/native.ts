@@ -24,7 +24,6 @@ export const native: Format = {
   isForeign: (value) => Object.hasOwn(value, 'manifest_version'),
   read: readPackage,
   argsRequired: true,
-  urlMeans: 'http',
   skillsDescribeThemselves: false,
   hasDataFolder: false,
 };

@@ -22,9 +22,11 @@ const TRANSPORTS: ReadonlyMap<string, McpServerDefinition['transport']> = new Ma
 ]);
 
 /** Keys that lead to the map of servers in the files of all programs. A longer path comes before its beginning. */
-const SERVER_MAPS = serverCells(({ maps }) => maps)
-  .flat()
-  .sort((a, b) => b.length - a.length);
+function mapPaths(): readonly (readonly string[])[] {
+  return serverCells(({ maps }) => maps)
+    .flat()
+    .sort((a, b) => b.length - a.length);
+}
 
 /**
  * Reads the servers of a map, or of an object that holds the map under a key of some program. Each entry has a definition
@@ -41,11 +43,13 @@ export function readServerMap(document: object, origin: McpServerOrigin): readon
 /** Finds the map of servers, and the keys that lead to it. No keys mean that the whole document is the map. */
 export function findServerMap(document: Fields): { readonly servers: Fields; readonly keys: readonly string[] } {
   if (document.mcpServers === null) return { servers: {}, keys: ['mcpServers'] };
-  const found = SERVER_MAPS.map((keys) => ({ keys, servers: valueAt(document, keys) })).filter(
-    ({ keys: [key], servers }) =>
-      // In a bare map, `servers` may be the name of a server, whose fields are not all objects.
-      isObject(servers) && (key === 'mcpServers' || Object.values(servers).every(isObject)),
-  );
+  const found = mapPaths()
+    .map((keys) => ({ keys, servers: valueAt(document, keys) }))
+    .filter(
+      ({ keys: [key], servers }) =>
+        // In a bare map, `servers` may be the name of a server, whose fields are not all objects.
+        isObject(servers) && (key === 'mcpServers' || Object.values(servers).every(isObject)),
+    );
   const named = found.find(({ keys: [key] }) => key === 'mcpServers') ?? found[0];
   if (named !== undefined) return named as { servers: Fields; keys: readonly string[] };
   // Keys such as `$schema` and `_comment` are notes.
@@ -82,10 +86,9 @@ export function readServer(name: string, fields: unknown, origin: McpServerOrigi
 }
 
 /** Names of fields in other programs, and their names here. */
-const FIELD_NAMES: ReadonlyMap<string, string> = new Map(
-  serverCells(({ fields }) => fields).flatMap((fields) => Object.entries(fields)),
-);
-const INNER = serverCells(({ inner }) => inner).filter((name) => name !== undefined);
+function fieldNames(): ReadonlyMap<string, string> {
+  return new Map(serverCells(({ fields }) => fields).flatMap((fields) => Object.entries(fields)));
+}
 
 /**
  * Returns the fields under their names here, with values of the right type. If both names of a field are present, the
@@ -113,7 +116,7 @@ function translate(given: Fields, { program }: McpServerOrigin): Fields {
 
 /** Moves the fields of an inner object, such as `transport` of Cline, to the server. */
 function opened(server: Fields): Fields {
-  const inner = INNER.find((name) => isObject(server[name]));
+  const inner = serverCells((table) => table.inner).find((name) => name !== undefined && isObject(server[name]));
   if (inner === undefined) return server;
   const { [inner]: fields, ...outer } = server;
   return { ...loose.object(fields as Fields), ...outer };
@@ -121,8 +124,9 @@ function opened(server: Fields): Fields {
 
 function renamed(given: Fields): Fields {
   const fields: Record<string, unknown> = {};
+  const names = fieldNames();
   for (const [theirs, value] of Object.entries(given)) {
-    const ours = FIELD_NAMES.get(theirs);
+    const ours = names.get(theirs);
     if (theirs === 'disabledTools') fields.excludeTools = [given.excludeTools ?? [], value].flat();
     else if (ours === undefined) fields[theirs] ??= value;
     else if (given[ours] !== undefined || fields[ours] !== undefined || !fits(ours, value)) fields[theirs] = value;

@@ -1,10 +1,10 @@
 import type { HookDialect } from '../../programs/hook-event.js';
-import { namedEvent } from '../../programs/hook-table.js';
+import { type HookTable, namedEvent } from '../../programs/hook-table.js';
 import { PROGRAMS, programOf } from '../../programs/list.js';
 import type { ShellHook } from '../hook/definition.js';
 import { createDialect, type Dialect, type DialectEvent } from './dialect.js';
 
-const created = new Map<string, Dialect>();
+const created = new WeakMap<HookTable, Dialect>();
 
 /** Returns the ids of the programs with hooks. */
 export function dialectIds(): readonly HookDialect[] {
@@ -13,12 +13,12 @@ export function dialectIds(): readonly HookDialect[] {
 
 /** Returns the dialect with this id, or the native dialect if the id is unknown. */
 export function dialectOf(id: HookDialect): Dialect {
-  const before = created.get(id);
-  if (before !== undefined) return before;
   const table = programOf(id)?.hooks;
   if (table === undefined) return dialectOf('native');
+  const before = created.get(table);
+  if (before !== undefined) return before;
   const dialect = createDialect(id, table);
-  created.set(id, dialect);
+  created.set(table, dialect);
   return dialect;
 }
 
