@@ -49,7 +49,8 @@ export const claude: Program = {
     }),
     form: hooks({ grouped: true }),
     entry: hooks({
-      types: ['command'],
+      types: ['command', 'http'],
+      http: { url: 'url', headers: 'headers', variables: 'allowedEnvVars' },
       command: ['command'],
       argsWithoutShell: true,
       timeout: ['timeout'],

@@ -77,6 +77,8 @@ export interface EntryTable {
   readonly background?: readonly string[];
   /** Types of handlers. */
   readonly types: readonly ('command' | 'http')[];
+  /** Fields of a handler that is a server. */
+  readonly http?: { readonly url: string; readonly headers: string; readonly variables: string };
   /** Fields that have no effect here, and what that means. */
   readonly without?: Readonly<Record<string, string>>;
   /** True if the program quotes the directories in a command line itself. */

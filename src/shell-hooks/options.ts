@@ -44,10 +44,12 @@ export type HookMap = { readonly [Event in HookEvent]?: readonly Omit<HookDefini
   readonly hooks?: readonly HookDefinition[] | undefined;
 };
 
-/** Replacements for the system clock, the `spawn` function and the logger. */
+/** Replacements for the system clock, the functions `spawn` and `fetch`, and the logger. */
 export interface HookMachineOptions {
   readonly clock?: Clock | undefined;
   readonly spawn?: Spawn | undefined;
+  /** Sends events to the servers of hooks. Default: the global `fetch`. */
+  readonly fetch?: typeof fetch | undefined;
   readonly logger?: Logger | undefined;
 }
 
@@ -149,7 +151,7 @@ function isTranscriptOptions(value: unknown): boolean {
   return memberProblems(value, transcriptRules).length === 0;
 }
 
-const machineRules = { clock, spawn: callable, logger } satisfies OptionTable<HookMachineOptions>;
+const machineRules = { clock, spawn: callable, fetch: callable, logger } satisfies OptionTable<HookMachineOptions>;
 
 const toolMapping = {
   expected:

@@ -203,7 +203,12 @@ function refusedByExit(run: FinishedHook, answer: AnswerTable): HookEffects {
 function effectsOfText({ hook, result }: FinishedHook, answer: AnswerTable, { found = [] }: ParsedRun) {
   const text = textOf(result.stdout.trim());
   const kind = forEvent(answer.text, hook) ?? 'ignored';
-  if (kind === 'unknown' || (text !== undefined && resemblesAnswer(text, hook, found.length > 0 ? undefined : answer)))
+  // A server answers with JSON or with nothing.
+  if (
+    kind === 'unknown' ||
+    (text !== undefined && hook.http !== undefined) ||
+    (text !== undefined && resemblesAnswer(text, hook, found.length > 0 ? undefined : answer))
+  )
     return undefined;
   if (text === undefined || kind === 'ignored') return {};
   return kind === 'context' ? { modelTexts: [text] } : { userText: text };

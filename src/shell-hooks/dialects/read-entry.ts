@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { MAX_TIMER_MS } from '../../internal/clock.js';
-import { isObject } from '../../internal/json.js';
+import { isObject, isTexts } from '../../internal/json.js';
 import { memberProblems } from '../../internal/options/validate.js';
 import { known } from '../../programs/cell.js';
 import type { EntryTable, HookTable } from '../../programs/hook-table.js';
@@ -20,7 +20,8 @@ export function readEntry(entry: JsonMap, source: HookSource, table: HookTable):
   const rules: EntryTable = known(table.entry, { types: ['command'], command: ['command'], timeout: ['timeout'] });
   const problem = problemOf(entry, source, { rules, table });
   if (problem !== undefined) return problem;
-  const line = commandOf(entry, rules);
+  const line = loose.word(entry.type) === 'http' ? serverOf(entry, rules) : commandOf(entry, rules);
+  if (typeof line === 'string') return line;
   if (line === undefined)
     return `it must have ${[...rules.command, rules.program ?? []].flat().map(quoted).join(' or ')}`;
   reportVariables(entry, source, { rules, table });
@@ -72,6 +73,24 @@ function commandOf(entry: JsonMap, rules: EntryTable): HookSettings | undefined 
     args: rules.program ? undefined : args,
     shell: 'bash',
   };
+}
+
+/** Reads a handler that is a server, and returns the reason if it cannot be asked. */
+function serverOf(entry: JsonMap, { http }: EntryTable): HookSettings | string {
+  if (http === undefined) return 'it has no server';
+  const { [http.url]: url, [http.headers]: given = {}, [http.variables]: variables = [] } = entry;
+  const address = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined;
+  if (address === undefined || !/^https?:$/.test(address.protocol) || address.username + address.password !== '')
+    return `\`${http.url}\` must be an http: or https: URL without a user name, got ${JSON.stringify(url)}`;
+  const headers = loose.textMap(given);
+  if (!isObject(headers) || !Object.entries(headers).every(isHeader))
+    return `\`${http.headers}\` must be an object of names and values of HTTP headers`;
+  if (!isTexts(variables)) return `\`${http.variables}\` must be an array of names of variables`;
+  return { command: address.href, args: [], shell: false, http: { headers, variables } };
+}
+
+function isHeader([name, value]: readonly [string, unknown]): boolean {
+  return /^[\w!#$%&'*+.^`|~-]+$/.test(name) && typeof value === 'string' && !/[\r\n\0]/.test(value);
 }
 
 /** The strings of the command line of an entry. */

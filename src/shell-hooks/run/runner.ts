@@ -46,6 +46,7 @@ export interface HookRunnerOptions extends HookExecutorOptions {
   readonly onNotice?: ((notice: HookNotice) => void) | undefined;
   readonly clock?: Clock | undefined;
   readonly spawn?: Spawn | undefined;
+  readonly fetch?: typeof fetch | undefined;
 }
 
 /** Runs the hooks of one event, one after another. */
@@ -59,8 +60,8 @@ export class HookRunner {
     this.approvals = new HookApprovals(options.gate, options.workspaceDir);
     this.reports = new HookReports(options);
     this.clock = options.clock ?? systemClock;
-    const { workspaceDir, spawn, report } = options;
-    const machine = { workspaceDir, spawn, report, clock: this.clock };
+    const { workspaceDir, spawn, fetch, report } = options;
+    const machine = { workspaceDir, spawn, fetch, report, clock: this.clock };
     this.executor = new HookExecutor(options, { approvals: this.approvals, reports: this.reports, machine });
   }
 
@@ -235,7 +236,8 @@ function isRepeated(hook: ShellHook, completed: readonly ShellHook[]): boolean {
   return runsOnce && completed.some((other) => commandOf(other) === commandOf(hook));
 }
 
-function commandOf({ dialect, scope, source, extension, root, command, args, env, background }: ShellHook): string {
+function commandOf(hook: ShellHook): string {
+  const { dialect, scope, source, extension, root, command, args, env, background, http } = hook;
   // Hooks with the same command share one execution, but a guard not that of a background hook, which cannot deny a call.
-  return JSON.stringify([dialect, scope, source, extension, root, command, args, env, background]);
+  return JSON.stringify([dialect, scope, source, extension, root, command, args, env, background, http]);
 }
