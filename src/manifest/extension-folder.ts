@@ -73,7 +73,8 @@ async function readWithoutManifest(root: string, reading: FolderReading): Promis
   const place = { root, file, extension: basename(root) };
   if (!reading.compat.some((wanted) => wanted === id)) {
     const message = `it is ignored: it looks like a package of ${programOf(id)?.name} without a manifest; name "${id}" in \`compat\` to read it`;
-    return { diagnostics: [diagnose('warning', place, [{ path: '', message }])] };
+    const hasGuards = (await resolveInside(root, 'hooks')) !== undefined;
+    return { diagnostics: [diagnose(hasGuards ? 'error' : 'warning', place, [{ path: '', message }])] };
   }
   const document = { value: { name: basename(root) }, lost: [] };
   const read = await format.read(document, { root, workspaceDir: reading.workspaceDir });

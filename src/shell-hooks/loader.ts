@@ -8,11 +8,13 @@ import type { Approval } from '../trust/approvals/approval.js';
 import { createTrustGate, type TrustGate } from '../trust/gate.js';
 import type { TrustScope } from '../trust/item.js';
 import { Installation } from './events/lifecycles.js';
-import { NameCheck, unnamedTools } from './events/name-check.js';
+import { NameCheck, namedTools, unnamedTools } from './events/name-check.js';
 import { PendingMessages } from './events/pending-messages.js';
 import { RunStates } from './events/run-state.js';
 import { Diagnostics, type HookDiagnostic } from './files/diagnostic.js';
 import { FileHooks } from './files/file-hooks.js';
+import { type GuardStatus, Guards } from './guards.js';
+import type { ShellHook } from './hook/definition.js';
 import { HookRegistry } from './hook/registry.js';
 import { resolveShellHooksOptions, type ShellHooksOptions, type ShellHooksSettings } from './options.js';
 import { ProcessQueue } from './run/process-queue.js';
@@ -37,6 +39,8 @@ export interface ShellHookStatus {
 export interface ShellHooksStatus {
   readonly hooks: readonly ShellHookStatus[];
   readonly diagnostics: readonly HookDiagnostic[];
+  /** Every guard that was found in a file, and those that could not be read. */
+  readonly guards: readonly GuardStatus[];
 }
 
 /** The loader that `shellHooks` returns. It serves one agent; a second agent cannot load it. */
@@ -85,6 +89,8 @@ class ShellHooksLoader implements ShellHooks {
   private queue: ProcessQueue;
   /** Hook files for which `tools-unnamed` was reported. */
   private readonly reportedFiles = new Set<string | undefined>();
+  private readonly guards: Guards;
+  private nameCheck: NameCheck | undefined = undefined;
   private isLoaded = false;
   private unfollow = () => {};
 
@@ -109,6 +115,13 @@ class ShellHooksLoader implements ShellHooks {
       transcripts: this.transcripts,
       queue: () => this.queue,
       timeoutMs: () => settings.timeout ?? this.fileHooks.timeout ?? DEFAULT_TIMEOUT_MS,
+    });
+    this.guards = new Guards({
+      registry,
+      denialOf: (hook) => this.runner.denialOf(hook),
+      isAllowed: (hook) => this.runner.isAllowed(hook),
+      deadReason: (hook) => this.deadReason(hook),
+      diagnostics: () => this.diagnostics.list(),
     });
   }
 
@@ -141,11 +154,13 @@ class ShellHooksLoader implements ShellHooks {
     const installation = new Installation(host, parts, this.registry);
     const { toolNames } = this.settings;
     const nameCheck = new NameCheck(host, { registry: this.registry, toolNames, report: this.diagnostics.report });
-    const follow = () => {
+    this.nameCheck = nameCheck;
+    const follow = async () => {
       installation.update();
       nameCheck.update();
       this.reportUnnamedTools();
-      return nameCheck.judgePatterns();
+      await nameCheck.judgePatterns();
+      await this.guards.update();
     };
     this.unfollow = this.registry.onChange(() => void follow());
     await follow();
@@ -166,7 +181,7 @@ class ShellHooksLoader implements ShellHooks {
       const { id, name, event, scope, dialect, source } = hook;
       return { id, name, event, scope, dialect, source, failures: failures.get(id) ?? 0 };
     });
-    return { hooks, diagnostics: this.diagnostics.list() };
+    return { hooks, diagnostics: this.diagnostics.list(), guards: this.guards.list() };
   }
 
   approvals(): Promise<readonly Approval[]> {
@@ -184,6 +199,14 @@ class ShellHooksLoader implements ShellHooks {
       for (const source of sources) this.reportedFiles.add(source);
       this.diagnostics.report({ ...diagnostic, code: 'tools-unnamed', source: sources[0] });
     }
+  }
+
+  /** Without a name in `toolNames`, a hook for tools of another program runs only if a tool has the same name. */
+  private deadReason(hook: ShellHook): string | undefined {
+    const { nameCheck } = this;
+    if (nameCheck?.isAlive(hook) || this.settings.toolNames[hook.dialect] !== undefined)
+      return nameCheck?.deadReason(hook);
+    return nameCheck?.deadReason(hook) ?? namedTools(hook)?.problem;
   }
 
   private createTranscripts(): Transcripts | undefined {

@@ -11,7 +11,7 @@ import type { HookDiagnostic, Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
 import { patternsReady } from '../hook/linear-pattern.js';
 import type { HookRegistry } from '../hook/registry.js';
-import { namesOf } from '../run/matching.js';
+import { isMatched, namesOf } from '../run/matching.js';
 import { shownArgs, shownToolName } from '../run/tool-names.js';
 import type { ToolNames } from './hook-event-context.js';
 
@@ -34,6 +34,8 @@ export class NameCheck {
   private readonly judged = new WeakSet<ShellHook>();
   /** Mapped tools that were reported, as a dialect and a name. */
   private readonly reported = new Set<string>();
+  /** Whether each checked hook selects a tool. */
+  private readonly alive = new WeakMap<ShellHook, boolean>();
   private stop: (() => void) | undefined = undefined;
 
   constructor(
@@ -44,7 +46,21 @@ export class NameCheck {
   /** Schedules a check if the registry contains hooks that were not checked yet. */
   update(): void {
     if (this.stop !== undefined || this.unchecked().length === 0) return;
-    this.stop = this.host.use({ name: 'shell-hooks:names', beforeModel: (_messages, run) => this.check(run) });
+    // Without its engine, every pattern would seem to match.
+    const beforeModel = (_messages: unknown, run: RunContext) =>
+      patternsReady()?.then(() => this.check(run)) ?? this.check(run);
+    this.stop = this.host.use({ name: 'shell-hooks:names', beforeModel });
+  }
+
+  /** Returns why a hook runs for no tool; undefined if it runs for one, or if the tools are not known yet. */
+  deadReason(hook: ShellHook): string | undefined {
+    const isAlive = this.alive.get(hook);
+    return isAlive === false ? 'its matcher selects no tool of the agent' : undefined;
+  }
+
+  /** True if the hook was checked and selects a tool. */
+  isAlive(hook: ShellHook): boolean {
+    return this.alive.get(hook) === true;
   }
 
   /** Reports patterns that match every tool, because they cannot be matched in linear time. */
@@ -62,7 +78,8 @@ export class NameCheck {
 
   private unchecked(): readonly ShellHook[] {
     const { registry, toolNames } = this.options;
-    const isConcerned = (hook: ShellHook) => namesTools(hook) || toolNames[hook.dialect] !== undefined;
+    const isConcerned = (hook: ShellHook) =>
+      namesTools(hook) || namedTools(hook) !== undefined || toolNames[hook.dialect] !== undefined;
     return registry.list().filter((hook) => isConcerned(hook) && !this.checked.has(hook));
   }
 
@@ -76,12 +93,22 @@ export class NameCheck {
     this.checkFields(hooks, tools);
     const problems = hooks.flatMap((hook) => {
       this.checked.add(hook);
+      if (isToolEvent(hook.event)) this.alive.set(hook, this.selectsOne(hook, tools));
       const unknown = this.unknownNames(hook, tools);
       return unknown.length === 0 ? [] : [`the matcher of hook "${hook.name}": ${unknown.join('; ')}`];
     });
     if (problems.length === 0) return;
     const message = `Some hooks guard no tool: ${problems.join(', and ')}.`;
     this.options.report({ level: 'error', code: 'matcher-unknown', message });
+  }
+
+  /** True if a hook runs for a tool, or for one of a server that is not connected yet. */
+  private selectsOne(hook: ShellHook, tools: readonly CheckedTool[]): boolean {
+    const { event, names, matcher = '' } = hook;
+    const isAwaited = this.host
+      .toolPrefixes()
+      .some((prefix) => [matcher, ...names].some((text) => text.includes(prefix)));
+    return isAwaited || tools.some(({ name: tool }) => isMatched(hook, { event, tool }, this.options.toolNames));
   }
 
   /** Reports mapped tools without an argument that hooks of the dialect read, in one warning. */
@@ -160,7 +187,7 @@ interface UnnamedTools extends Pick<HookDiagnostic, 'level' | 'message'> {
 export function unnamedTools(hooks: readonly ShellHook[], names: ToolNames): readonly UnnamedTools[] {
   const found = new Map<string, { level: HookDiagnostic['level']; places: Map<string | undefined, string> }>();
   for (const hook of hooks) {
-    const unnamed = dialectOf(hook.dialect).hasForeignTools ? namedTools(hook) : undefined;
+    const unnamed = namedTools(hook);
     const isFound = [...found.values()].some(({ places }) => places.has(hook.source));
     if (unnamed === undefined || names[hook.dialect] || isFound) continue;
     const { places } = found.get(unnamed.problem) ?? { places: new Map() };
@@ -174,8 +201,9 @@ export function unnamedTools(hooks: readonly ShellHook[], names: ToolNames): rea
 }
 
 /** Returns a problem if a hook names tools of another program; undefined otherwise. */
-function namedTools(hook: ShellHook): { level: HookDiagnostic['level']; problem: string } | undefined {
+export function namedTools(hook: ShellHook): { level: HookDiagnostic['level']; problem: string } | undefined {
   const { dialect, matcher = '*' } = hook;
+  if (!dialectOf(dialect).hasForeignTools) return undefined;
   const { tools } = namedEventOf(hook) ?? {};
   if (tools === 'mcp') return undefined;
   if (tools !== undefined) {

@@ -6,6 +6,7 @@ import { onAbort } from '../../internal/stop.js';
 import type { Spawn } from '../../process/process-group.js';
 import { findResourceFailure } from '../../process/spawn-failure.js';
 import type { HookEvent } from '../../programs/hook-event.js';
+import type { DeniedDecision } from '../../trust/decision.js';
 import type { TrustGate } from '../../trust/gate.js';
 import { dialectOf } from '../dialects/list.js';
 import type { HookEventContext, HookMatchInput } from '../events/hook-event-context.js';
@@ -73,6 +74,16 @@ export class HookRunner {
       const tried = this.approvals.mayMatch(hook) ? hook : { ...hook, matches: () => true };
       return isFor(tried, subject, this.options.toolNames);
     });
+  }
+
+  /** Returns the denial of a hook; undefined if it is allowed, or if the gate cannot tell without a question. */
+  denialOf(hook: ShellHook): Promise<DeniedDecision | undefined> {
+    return this.approvals.check(hook);
+  }
+
+  /** True if the gate has allowed the hook, and has found no change since. */
+  isAllowed(hook: ShellHook): boolean {
+    return this.approvals.isAllowed(hook);
   }
 
   /** Returns the names of a tool: its name here and its name in the hook's dialect. */
