@@ -4,6 +4,7 @@ import { nearestName } from '../../internal/options/nearest-name.js';
 import { timerMs } from '../../internal/options/rules.js';
 import { memberProblems, unknownName } from '../../internal/options/validate.js';
 import { HOOK_EVENTS, type HookEvent, isHookEvent } from '../../programs/hook-event.js';
+import { loose } from '../../programs/loose.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
 import { definitionRules, type HookRegistration } from '../hook/definition.js';
 import { type FinishedHook, failed, type HookEffects, type HookReading, SILENT } from '../hook/effects.js';
@@ -11,6 +12,7 @@ import { type HookProblem, malformed } from '../hook/problem.js';
 import { conversationEffects, findBadConversation } from './conversation-fields.js';
 import { findBadField, parseRun, reasonOf, reasonOfExit, resultOf, textOf } from './output.js';
 import type { JsonMap } from './parse-events.js';
+import { withoutBadFields } from './read-entry.js';
 
 const KNOWN: readonly string[] = ['hooks', 'timeout', 'name', 'version', 'description', '$schema'];
 /**
@@ -80,7 +82,8 @@ function entryOf(entry: unknown, event: HookEvent | undefined, source: HookSourc
   const unknown = Object.keys(definition).find((key) => !Object.hasOwn(definitionRules, key));
   if (unknown !== undefined) return refuse(unknownName('setting', unknown, Object.keys(definitionRules)));
   const { scope, extension, root } = source;
-  const named = { event, ...definition } as unknown as HookRegistration;
+  const at = String(event ?? entry.event);
+  const named = withoutBadFields({ event, ...loose.object(definition) }, source, at) as unknown as HookRegistration;
   return [{ ...named, scope, extension, root, source: source.source, dialect: 'native' }];
 }
 

@@ -107,7 +107,7 @@ function valueAt(output: JsonObject, path: string): JsonValue | undefined {
 /** Returns the problem of an output, or that it lacks a field without which it decides nothing. */
 function problemIn(output: JsonObject, hook: ShellHook, answer: AnswerTable): string | undefined {
   const needed = forEvent(answer.needs, hook);
-  if (needed !== undefined && valueAt(output, needed) === undefined) return `\`${needed}\` is missing`;
+  if (needed !== undefined && (valueAt(output, needed) ?? undefined) === undefined) return `\`${needed}\` is missing`;
   return badField(output, hook, answer);
 }
 

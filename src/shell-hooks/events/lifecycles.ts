@@ -12,6 +12,7 @@ import type { ShellHook } from '../hook/definition.js';
 import type { HookRegistry } from '../hook/registry.js';
 import { addPendingMessages, afterAgent, beforeAgent, type JudgedAnswer, judgeAnswer } from './agent-hooks.js';
 import { type CallRecord, idsOf } from './event-fields.js';
+import { frameGuard } from './frame-guard.js';
 import { afterModel, afterTools, beforeModel, beforeToolSelection, callModel } from './model-hooks.js';
 import { watchMoments } from './moment-hooks.js';
 import type { HookParts } from './parts.js';
@@ -51,6 +52,7 @@ export class Installation {
     const readsCalls = events.has('after_tool') || events.has('after_agent');
     this.place('session', createSessionHooks(events, parts, GATE_PRIORITY));
     this.place('run', events.size > 0 ? createGates(events, parts) : undefined);
+    this.place('frames', events.size > 0 ? frameGuard : undefined);
     this.place('results', events.has('after_tool') ? createResultGate(parts) : undefined);
     const readsSubagents = events.has('before_subagent') || events.has('after_subagent');
     this.place('subagents', events.has('after_subagent') ? createSubagentStop(parts, RESULT_PRIORITY) : undefined);
