@@ -37,7 +37,7 @@ export interface HookTable {
   readonly startsIn: Cell<'workspace' | 'package' | 'file'>;
   /** Variables of a hook. */
   readonly variables: Cell<VariableTable>;
-  /** What a refused answer of the agent becomes: the agent continues, or the answer is withheld. Unknown: withheld. */
+  /** Effect of a refused answer of the agent: it continues, or the answer is withheld. Unknown: withheld. */
   readonly refusedAnswer: Cell<'continued' | 'withheld'>;
   /** True if a command runs once even if several matchers of a file select it. Unknown: it runs each time. */
   readonly runsOnce: Cell<boolean>;
@@ -140,7 +140,7 @@ export type InputValue =
 /** The meaning of a field of an answer. */
 export interface FieldTable {
   readonly type: 'text' | 'object' | 'boolean' | 'any' | 'words';
-  /** What a word decides. Capitals do not matter. Every other word is an unknown answer. */
+  /** Decision of each word. Capitals do not matter. Every other word is an unknown answer. */
   readonly words?: Readonly<Record<string, 'refuse' | 'ask' | 'allow'>>;
   readonly means: FieldMeaning;
   /** The only events of the program, or of Keelson, at which the field has this meaning. Default: all. */

@@ -1,9 +1,9 @@
 import { isObject } from '../internal/json.js';
 
 /**
- * Values as people write them in files of other programs. One rule for all readers: null is absent, a number or a word
- * may be in quotes, a string may be a number, and capitals of a word do not matter. A value that does not fit stays
- * unchanged, so that the caller can report it.
+ * Values as people write them in files of other programs, by one rule for all readers. Null is absent. A number or a
+ * boolean may be in quotes, and a number may stand for a string. Capitals of a word do not matter. A value that does not
+ * fit stays unchanged, so that the caller can report it.
  */
 export const loose = {
   /** Returns a string for a number or a boolean. */

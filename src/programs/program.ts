@@ -46,7 +46,7 @@ export interface ServerTable {
   readonly startsIn: Cell<'workspace' | 'package'>;
   /** Variables that are replaced in a definition. */
   readonly variables: Cell<Readonly<Record<string, PlaceName>>>;
-  /** Those of the variables that a server gets in its environment. */
+  /** Names of the variables that a server gets in its environment. */
   readonly environment: Cell<readonly string[]>;
   /** Effect of a variable without a value. Unknown: the server is unavailable. */
   readonly unset: Cell<'unavailable' | 'empty'>;

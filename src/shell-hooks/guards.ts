@@ -73,7 +73,7 @@ export class Guards {
     ];
   }
 
-  /** The hooks of files that can refuse something. Those of the host are not found but given. */
+  /** The hooks of files that can refuse something. Hooks of the host are left out. */
   private hooks(): readonly ShellHook[] {
     return this.facts.registry.list().filter(({ event, scope }) => scope !== 'builtin' && isGateEvent(event));
   }

@@ -8,13 +8,12 @@ import type { Approval } from '../trust/approvals/approval.js';
 import { createTrustGate, type TrustGate } from '../trust/gate.js';
 import type { TrustScope } from '../trust/item.js';
 import { Installation } from './events/lifecycles.js';
-import { NameCheck, namedTools, unnamedTools } from './events/name-check.js';
+import { NameCheck } from './events/name-check.js';
 import { PendingMessages } from './events/pending-messages.js';
 import { RunStates } from './events/run-state.js';
 import { Diagnostics, type HookDiagnostic } from './files/diagnostic.js';
 import { FileHooks } from './files/file-hooks.js';
 import { type GuardStatus, Guards } from './guards.js';
-import type { ShellHook } from './hook/definition.js';
 import { HookRegistry } from './hook/registry.js';
 import { resolveShellHooksOptions, type ShellHooksOptions, type ShellHooksSettings } from './options.js';
 import { ProcessQueue } from './run/process-queue.js';
@@ -87,8 +86,6 @@ class ShellHooksLoader implements ShellHooks {
   private readonly transcripts: Transcripts | undefined;
   private logger: Logger;
   private queue: ProcessQueue;
-  /** Hook files for which `tools-unnamed` was reported. */
-  private readonly reportedFiles = new Set<string | undefined>();
   private readonly guards: Guards;
   private nameCheck: NameCheck | undefined = undefined;
   private isLoaded = false;
@@ -116,13 +113,7 @@ class ShellHooksLoader implements ShellHooks {
       queue: () => this.queue,
       timeoutMs: () => settings.timeout ?? this.fileHooks.timeout ?? DEFAULT_TIMEOUT_MS,
     });
-    this.guards = new Guards({
-      registry,
-      denialOf: (hook) => this.runner.denialOf(hook),
-      isAllowed: (hook) => this.runner.isAllowed(hook),
-      deadReason: (hook) => this.deadReason(hook),
-      diagnostics: () => this.diagnostics.list(),
-    });
+    this.guards = this.createGuards();
   }
 
   async load(host: LoaderHost): Promise<void> {
@@ -158,7 +149,7 @@ class ShellHooksLoader implements ShellHooks {
     const follow = async () => {
       installation.update();
       nameCheck.update();
-      this.reportUnnamedTools();
+      nameCheck.reportUnnamedTools();
       await nameCheck.judgePatterns();
       await this.guards.update();
     };
@@ -192,21 +183,14 @@ class ShellHooksLoader implements ShellHooks {
     return this.gate.revoke(digest);
   }
 
-  /** Reports hooks that may never run, because they name tools of another program that `toolNames` lacks. */
-  private reportUnnamedTools(): void {
-    const unreported = this.registry.list().filter(({ source }) => !this.reportedFiles.has(source));
-    for (const { sources, ...diagnostic } of unnamedTools(unreported, this.settings.toolNames)) {
-      for (const source of sources) this.reportedFiles.add(source);
-      this.diagnostics.report({ ...diagnostic, code: 'tools-unnamed', source: sources[0] });
-    }
-  }
-
-  /** Without a name in `toolNames`, a hook for tools of another program runs only if a tool has the same name. */
-  private deadReason(hook: ShellHook): string | undefined {
-    const { nameCheck } = this;
-    if (nameCheck?.isAlive(hook) || this.settings.toolNames[hook.dialect] !== undefined)
-      return nameCheck?.deadReason(hook);
-    return nameCheck?.deadReason(hook) ?? namedTools(hook)?.problem;
+  private createGuards(): Guards {
+    return new Guards({
+      registry: this.registry,
+      denialOf: (hook) => this.runner.denialOf(hook),
+      isAllowed: (hook) => this.runner.isAllowed(hook),
+      deadReason: (hook) => this.nameCheck?.deadReason(hook),
+      diagnostics: () => this.diagnostics.list(),
+    });
   }
 
   private createTranscripts(): Transcripts | undefined {

@@ -1,6 +1,6 @@
 import { isObject } from '../../internal/json.js';
 import { contentText } from '../../model/message.js';
-import type { DialectInputSource } from './input-values.js';
+import type { EventFields } from '../events/hook-event-context.js';
 import type { JsonMap } from './parse-events.js';
 
 /** A finished call of a tool of Claude Code. */
@@ -25,8 +25,14 @@ const FIELDS: Readonly<Record<string, (call: FinishedCall) => JsonMap>> = {
   WebFetch: ({ args, text }) => ({ url: args.url, result: text }),
 };
 
+/** The fields of an event, and the name of its tool in Claude Code. */
+interface NamedFields {
+  readonly toolName?: string | undefined;
+  readonly fields: EventFields;
+}
+
 /** Returns the result of a tool as Claude Code shows it to hooks. Fields of a structured result replace all others. */
-export function toolResponse({ toolName = '', fields }: DialectInputSource): JsonMap | undefined {
+export function toolResponse({ toolName = '', fields }: NamedFields): JsonMap | undefined {
   const { result, flat } = fields;
   if (result === undefined) return undefined;
   const { content, structured, isError = false } = result;

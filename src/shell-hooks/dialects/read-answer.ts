@@ -244,7 +244,7 @@ interface Answer {
   readonly refusal: HookEffects;
 }
 
-/** Returns all effects of an output. Those of its refusal come first. */
+/** Returns all effects of an output. The effects of its refusal come first. */
 function allEffects(output: JsonObject, { hook }: FinishedHook, { answer, refusal }: Answer): HookEffects {
   const found = fieldsAt(hook, answer).map(([path, { means }]) => {
     const value = valueAt(output, path);

@@ -32,9 +32,11 @@ export class NameCheck {
   private readonly checked = new WeakSet<ShellHook>();
   /** Hooks whose pattern was judged. */
   private readonly judged = new WeakSet<ShellHook>();
+  /** Hook files for which `tools-unnamed` was reported. */
+  private readonly reportedFiles = new Set<string | undefined>();
   /** Mapped tools that were reported, as a dialect and a name. */
   private readonly reported = new Set<string>();
-  /** Whether each checked hook selects a tool. */
+  /** True for a checked hook that selects a tool. */
   private readonly alive = new WeakMap<ShellHook, boolean>();
   private stop: (() => void) | undefined = undefined;
 
@@ -52,15 +54,24 @@ export class NameCheck {
     this.stop = this.host.use({ name: 'shell-hooks:names', beforeModel });
   }
 
-  /** Returns why a hook runs for no tool; undefined if it runs for one, or if the tools are not known yet. */
+  /**
+   * Returns why a hook runs for no tool; undefined if it runs for one. Before the tools are known, a hook for tools of
+   * another program without a name in `toolNames` counts as one that runs for none.
+   */
   deadReason(hook: ShellHook): string | undefined {
     const isAlive = this.alive.get(hook);
-    return isAlive === false ? 'its matcher selects no tool of the agent' : undefined;
+    if (isAlive !== undefined) return isAlive ? undefined : 'its matcher selects no tool of the agent';
+    return this.options.toolNames[hook.dialect] === undefined ? namedTools(hook)?.problem : undefined;
   }
 
-  /** True if the hook was checked and selects a tool. */
-  isAlive(hook: ShellHook): boolean {
-    return this.alive.get(hook) === true;
+  /** Reports hooks that may never run, because they name tools of another program that `toolNames` lacks. */
+  reportUnnamedTools(): void {
+    const { registry, toolNames, report } = this.options;
+    const unreported = registry.list().filter(({ source }) => !this.reportedFiles.has(source));
+    for (const { sources, ...diagnostic } of unnamedTools(unreported, toolNames)) {
+      for (const source of sources) this.reportedFiles.add(source);
+      report({ ...diagnostic, code: 'tools-unnamed', source: sources[0] });
+    }
   }
 
   /** Reports patterns that match every tool, because they cannot be matched in linear time. */
@@ -184,7 +195,7 @@ interface UnnamedTools extends Pick<HookDiagnostic, 'level' | 'message'> {
  * Finds the hooks that name tools of another program, for which `names` has no entry. Returns one diagnostic for each
  * problem, with all its hook files.
  */
-export function unnamedTools(hooks: readonly ShellHook[], names: ToolNames): readonly UnnamedTools[] {
+function unnamedTools(hooks: readonly ShellHook[], names: ToolNames): readonly UnnamedTools[] {
   const found = new Map<string, { level: HookDiagnostic['level']; places: Map<string | undefined, string> }>();
   for (const hook of hooks) {
     const unnamed = namedTools(hook);
@@ -201,7 +212,7 @@ export function unnamedTools(hooks: readonly ShellHook[], names: ToolNames): rea
 }
 
 /** Returns a problem if a hook names tools of another program; undefined otherwise. */
-export function namedTools(hook: ShellHook): { level: HookDiagnostic['level']; problem: string } | undefined {
+function namedTools(hook: ShellHook): { level: HookDiagnostic['level']; problem: string } | undefined {
   const { dialect, matcher = '*' } = hook;
   if (!dialectOf(dialect).hasForeignTools) return undefined;
   const { tools } = namedEventOf(hook) ?? {};

@@ -116,7 +116,7 @@ function valueText(value: unknown): string {
     return value.map((item) => (Array.isArray(item) ? `\`${item.join('.')}\`` : valueText(item))).join(', ');
   if (typeof value !== 'object' || value === null) return `\`${String(value).replaceAll('|', '\\|')}\``;
   const members = Object.entries(value).map(([name, item]) => `${name}: ${valueText(item)}`);
-  return members.length === 0 ? 'none' : members.join('; ');
+  return members.length === 0 ? 'none' : members.join('<br>');
 }
 
 function sourceOf(cell: Cell<unknown> | undefined): string {
@@ -124,7 +124,9 @@ function sourceOf(cell: Cell<unknown> | undefined): string {
 }
 
 function link(source: string): string {
-  return source.startsWith('docs/') ? `[${source.slice(5)}](${source.slice(5)})` : `<${source}>`;
+  return source.startsWith('docs/')
+    ? `[${source.slice(5)}](${source.slice(5)})`
+    : `[${new URL(source).host}](${source})`;
 }
 
 function wordsOf(name: string): string {

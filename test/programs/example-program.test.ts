@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { readMcpConfig } from 'keelson/mcp';
 import { calls, says } from 'keelson/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { addProgram } from '../../../src/programs/list.js';
-import { examplecli } from '../../fixtures/programs/examplecli.js';
-import { agentWith, countingTool, hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
+import { addProgram } from '../../src/programs/list.js';
+import { examplecli } from '../fixtures/programs/examplecli.js';
+import { agentWith, countingTool, hooksIn, useHookLab } from '../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();
 const toolNames = { examplecli: { run: 'shell' } } as object;

@@ -1,6 +1,6 @@
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import type { ToolResult } from '../../tools/tool.js';
-import { withoutHookFrames } from '../run/text.js';
+import { withoutHookFrames } from './text.js';
 
 /** Escapes tags in the results of tools that imitate messages of hooks. Outermost, so that no later hook adds one. */
 export const frameGuard: AgentLifecycle = {

@@ -7,8 +7,8 @@ import {
   PROGRAM_ANSWERS,
   type ProgramAnswers,
   type Verdict,
-} from '../../fixtures/programs/answers.js';
-import { hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
+} from '../fixtures/programs/answers.js';
+import { hooksIn, useHookLab } from '../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();
 
