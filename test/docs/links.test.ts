@@ -10,7 +10,8 @@ const pages: Page[] = [
 
 /** Paths of the sources that a page names in passing. */
 function missingPaths({ path, text }: Page): string[] {
-  const named = [...text.matchAll(/\b(?:src|test|examples|bench|docs|scripts)\/[\w./-]*\w/g)].map(([found]) => found);
+  const own = text.replace(/https?:\/\/[^\s)>]+/g, '');
+  const named = [...own.matchAll(/\b(?:src|test|examples|bench|docs|scripts)\/[\w./-]*\w/g)].map(([found]) => found);
   return named
     .filter((found) => found !== 'docs/api' && !existsSync(root + found))
     .map((found) => `${path} names ${found}`);

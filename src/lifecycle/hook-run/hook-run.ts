@@ -47,8 +47,8 @@ export interface HookRun {
   toolErrors?: Map<string, unknown> | undefined;
   /** Messages for the runs inside of the running calls, by call id. */
   briefings?: Map<string, readonly Message[]> | undefined;
-  /** Called when a call needs approval, and before a compaction. False prevents the compaction. */
-  onMoment?: (moment: Moment) => Promise<boolean>;
+  /** Called at a moment. Resolves to the reason to refuse the call, or to prevent the compaction. */
+  onMoment?: (moment: Moment) => Promise<string | undefined>;
   /** Called with each decision, as soon as it is made. */
   onDecision?: (decision: Decision) => void;
   /** Called once, after the last hook of the run that can change how it ends. */
@@ -118,8 +118,13 @@ export interface BudgetedCall {
 
 /** A moment inside of a ready-made lifecycle that other lifecycles react to. */
 export type Moment =
-  | { readonly kind: 'approval'; readonly tool: string; readonly reason: string }
-  | { readonly kind: 'compaction' };
+  | ({ readonly kind: 'approval' | 'denial'; readonly reason: string } & AskedCall)
+  | { readonly kind: 'compaction' | 'compacted' };
+
+/** A call about which a person is asked. */
+export interface AskedCall {
+  readonly call: { readonly id: string; readonly name: string; readonly input: unknown };
+}
 
 /** The current turn of a run. */
 export interface HookTurn {

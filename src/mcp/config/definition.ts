@@ -63,6 +63,8 @@ export interface McpServerOrigin {
   readonly precedence?: TrustScope | undefined;
   /** Absolute path of the file that defines the server. */
   readonly source?: string | undefined;
+  /** Id of the program whose format the definition has, such as `claude`. Default: the format of Keelson. */
+  readonly program?: string | undefined;
   /** The extension that provides the server. */
   readonly extension?: string | undefined;
   /** Absolute path of the directory of the extension. */

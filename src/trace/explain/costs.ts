@@ -1,5 +1,26 @@
+import type { TraceRecordOf } from '../record.js';
 import type { Finding } from './finding.js';
 import { largestSource, type TraceIndex } from './trace-index.js';
+
+/** Names the lifecycles that changed the beginning of a request, so that the service could not use its cache. */
+export function cacheMissesIn(trace: TraceIndex): readonly Finding[] {
+  return trace.all('cache-miss').map(({ record, index }) => {
+    const { runId, turn, cachedTokens, expectedTokens, cause, difference, by } = record;
+    const [name] = by;
+    const missed = `The service read ${cachedTokens} of ${expectedTokens} tokens of agent ${trace.agentOf(runId)} from its cache`;
+    const text = difference === undefined ? `${missed} (${cause}).` : `${missed}: ${changed(difference, by)}.`;
+    return { kind: 'cache-miss', text, by: name === undefined ? undefined : { kind: 'lifecycle', name }, runId, turn, records: [index] };
+  });
+}
+
+function changed({ part, name, index }: CacheDifference, by: readonly string[]): string {
+  const number = index === undefined ? '' : ` ${index}`;
+  const which = name === undefined ? number : ` "${name}"`;
+  const who = by.length === 0 ? '' : ` by lifecycle ${by.map((one) => JSON.stringify(one)).join(' and ')}`;
+  return `${part}${which} was changed${who}`;
+}
+
+type CacheDifference = NonNullable<TraceRecordOf<'cache-miss'>['difference']>;
 
 /** Names the source of most of the context, for the last model call of each run. */
 export function largeContextsIn(trace: TraceIndex): readonly Finding[] {

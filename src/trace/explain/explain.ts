@@ -1,6 +1,6 @@
 import type { TraceRecord } from '../record.js';
 import { deniedCallsIn, downServersIn, failedCallsIn } from './calls.js';
-import { largeContextsIn, slowTurnIn, tokensIn } from './costs.js';
+import { cacheMissesIn, largeContextsIn, slowTurnIn, tokensIn } from './costs.js';
 import { failuresIn } from './failures.js';
 import type { Finding } from './finding.js';
 import { TraceIndex } from './trace-index.js';
@@ -19,6 +19,7 @@ export function explain(records: readonly TraceRecord[]): readonly Finding[] {
     ...deniedCallsIn(trace),
     ...failedCallsIn(trace),
     ...downServersIn(trace),
+    ...cacheMissesIn(trace),
     ...largeContextsIn(trace),
     ...slowTurnIn(trace),
     ...tokensIn(trace),

@@ -11,6 +11,7 @@ const layerOf: Record<string, number> = {
   tools: 2,
   state: 2,
   process: 2,
+  programs: 2,
   telemetry: 2,
   lifecycle: 3,
   agent: 4,

@@ -1,7 +1,7 @@
 import { Agent, type AgentLifecycle, MemorySessionStore, toolResult } from 'keelson';
 import { limits, retryModelCalls } from 'keelson/lifecycles';
 import { mcpServers } from 'keelson/mcp';
-import { calls, scriptedModel } from 'keelson/testing';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import type { Finding } from 'keelson/trace';
 import { z } from 'zod';
 import { advancing } from '../agent/advancing.js';
@@ -177,6 +177,29 @@ export const FAILING_RUNS: readonly FailingRun[] = [
       kind: 'failure',
       by: { kind: 'tool', name: 'dump' },
       text: /^The context of agent "clerk" is longer than model "scripted" accepts: 3 messages\. Most of it is results of tool "dump": 500\d\d of \d+ characters\.$/,
+    },
+  },
+  {
+    title: 'a cache that a timestamp breaks',
+    async run(trace) {
+      let time = 0;
+      const stamp: AgentLifecycle = {
+        name: 'stamp',
+        wrapModelCall(request, next) {
+          const [first, ...rest] = request.messages;
+          time += 1;
+          return next({ ...request, messages: [{ role: 'user', content: `It is ${time} o'clock.` }, ...(first ? [first] : []), ...rest] });
+        },
+      };
+      const usage = { inputTokens: 4_000, outputTokens: 10, totalTokens: 4_010, cachedInputTokens: 0 };
+      const model = scriptedModel([{ ...calls('look'), usage } as never, { ...says('Done.'), usage } as never]);
+      const tools = [toolOf('look', () => 'nothing')];
+      await new Agent({ name: 'clerk', model, tools, lifecycle: [trace, stamp] }).run('Look.');
+    },
+    says: {
+      kind: 'cache-miss',
+      by: { kind: 'lifecycle', name: 'stamp' },
+      text: /^The service read 0 of 4000 tokens of agent "clerk" from its cache: message 0 was changed by lifecycle "stamp"\.$/,
     },
   },
   {

@@ -18,6 +18,11 @@ export const HOOK_EVENTS = [
   'before_subagent',
   'after_subagent',
   'before_compaction',
+  'after_compaction',
+  'after_tools',
+  'permission_request',
+  'permission_denied',
+  'run_failed',
 ] as const;
 
 /** Name of an event at which hooks run. */
@@ -28,14 +33,28 @@ export function isHookEvent(value: unknown): value is HookEvent {
   return (HOOK_EVENTS as readonly unknown[]).includes(value);
 }
 
-/** Returns true for events at which hooks act as guards: all except `session_start`, `session_end` and `notification`. */
+const NOTICES: readonly HookEvent[] = [
+  'session_start',
+  'session_end',
+  'notification',
+  'after_compaction',
+  'permission_denied',
+  'run_failed',
+];
+
+/** Returns true for events at which hooks act as guards. At the others, their answers decide nothing. */
 export function isGateEvent(event: HookEvent): boolean {
-  return event !== 'session_start' && event !== 'session_end' && event !== 'notification';
+  return !NOTICES.includes(event);
+}
+
+/** Returns true for events about one tool, whose name matchers test. */
+export function isToolEvent(event: HookEvent): boolean {
+  return event.endsWith('_tool') || event.startsWith('permission_');
 }
 
 /** Returns true for events whose hooks cancel if they cannot start for lack of resources, or if their output is cut. */
 export function isEntryEvent(event: HookEvent): boolean {
-  return event === 'before_tool' || event === 'before_agent';
+  return event === 'before_tool' || event === 'before_agent' || event === 'permission_request';
 }
 
 /**
