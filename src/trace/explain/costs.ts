@@ -9,7 +9,14 @@ export function cacheMissesIn(trace: TraceIndex): readonly Finding[] {
     const [name] = by;
     const missed = `The service read ${cachedTokens} of ${expectedTokens} tokens of agent ${trace.agentOf(runId)} from its cache`;
     const text = difference === undefined ? `${missed} (${cause}).` : `${missed}: ${changed(difference, by)}.`;
-    return { kind: 'cache-miss', text, by: name === undefined ? undefined : { kind: 'lifecycle', name }, runId, turn, records: [index] };
+    return {
+      kind: 'cache-miss',
+      text,
+      by: name === undefined ? undefined : { kind: 'lifecycle', name },
+      runId,
+      turn,
+      records: [index],
+    };
   });
 }
 

@@ -1,7 +1,7 @@
 import { Agent, type AgentLifecycle, MemorySessionStore, toolResult } from 'keelson';
 import { limits, retryModelCalls } from 'keelson/lifecycles';
 import { mcpServers } from 'keelson/mcp';
-import { calls, says, scriptedModel } from 'keelson/testing';
+import { calls, scriptedModel } from 'keelson/testing';
 import type { Finding } from 'keelson/trace';
 import { z } from 'zod';
 import { advancing } from '../agent/advancing.js';
@@ -188,11 +188,14 @@ export const FAILING_RUNS: readonly FailingRun[] = [
         wrapModelCall(request, next) {
           const [first, ...rest] = request.messages;
           time += 1;
-          return next({ ...request, messages: [{ role: 'user', content: `It is ${time} o'clock.` }, ...(first ? [first] : []), ...rest] });
+          return next({
+            ...request,
+            messages: [{ role: 'user', content: `It is ${time} o'clock.` }, ...(first ? [first] : []), ...rest],
+          });
         },
       };
-      const usage = { inputTokens: 4_000, outputTokens: 10, totalTokens: 4_010, cachedInputTokens: 0 };
-      const model = scriptedModel([{ ...calls('look'), usage } as never, { ...says('Done.'), usage } as never]);
+      const usage = { inputTokens: 4_000, outputTokens: 10, cachedInputTokens: 0 };
+      const model = scriptedModel([calls('look'), 'Done.'], { usage });
       const tools = [toolOf('look', () => 'nothing')];
       await new Agent({ name: 'clerk', model, tools, lifecycle: [trace, stamp] }).run('Look.');
     },
