@@ -123,31 +123,6 @@ export class StreamListeners implements RunListeners {
   }
 }
 
-/** Passes the events of a run on to its watch, and to its listeners. */
-export class WatchedListeners implements RunListeners {
-  readonly active = true;
-
-  constructor(
-    private readonly others: RunListeners,
-    readonly watch: RunWatch,
-    private readonly path: readonly string[] | undefined,
-  ) {}
-
-  get nested(): EventSink | undefined {
-    return this.others.nested;
-  }
-
-  hears(type: AgentEvent['type']): boolean {
-    return this.others.hears(type);
-  }
-
-  emit(event: AgentEvent): void {
-    if (!event.type.endsWith('-delta'))
-      this.watch.event(this.path === undefined ? event : { ...event, path: this.path });
-    if (this.others.active) this.others.emit(event);
-  }
-}
-
 function both(first: EventSink, second: EventSink | undefined): EventSink {
   if (second === undefined) return first;
   return (event) => {

@@ -1,8 +1,8 @@
-import { describeError, LoaderError, TimeoutExceededError } from '../errors.js';
+import { describeError, TimeoutExceededError } from '../errors.js';
 import { withinTime } from '../internal/clock.js';
 import { logFailure } from '../internal/logger.js';
 import type { Awaitable } from '../internal/promise.js';
-import { callHostHook, untilClosed } from '../lifecycle/host-hooks.js';
+import { callHostHook } from '../lifecycle/host-hooks.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { RegisteredLifecycle } from '../lifecycle/registered-lifecycle.js';
 import type { LifecycleRegistry } from './lifecycle-registry.js';
@@ -19,7 +19,8 @@ export interface LoaderStatus {
   readonly details?: unknown;
 }
 
-interface LoaderState {
+/** A loader of an agent, and how far it is. */
+export interface LoaderState {
   readonly loader: LifecycleLoader;
   state: LoaderStatus['state'];
   error: string | undefined;
@@ -107,36 +108,11 @@ export class LoaderRunner {
     this.registry.uninitialised.delete(entry);
   }
 
-  /** Runs one loader. If it fails, the lifecycles that it added are removed. */
+  /** The code is loaded on use: many agents have no loader. */
   private async load(entry: LoaderState): Promise<void> {
-    const { host } = this;
+    const { runLoader } = await import('./run-loader.js');
     const { life, clock } = this.registry.config;
-    const { loader } = entry;
-    const added: (() => void)[] = [];
-    const use: LoaderHost['use'] = (lifecycle, replaced) => {
-      const dispose = host.use(lifecycle, replaced);
-      if (entry.state !== 'loaded') added.push(dispose);
-      return dispose;
-    };
-    const ownHost = Object.create(host, { use: { value: use } }) as LoaderHost;
-    const loading = new Promise<void>((resolve) => resolve(loader.load(ownHost)));
-    try {
-      await untilClosed(loading, life.stop, clock);
-      entry.state = 'loaded';
-      entry.error = undefined;
-    } catch (cause) {
-      for (const dispose of added) dispose();
-      entry.state = 'failed';
-      entry.error = describeError(cause);
-      if (life.stop.stopped && cause === life.stop.reason) {
-        // The loader may still open something, which has to be closed.
-        loading.then(() => this.closeLoader(entry)).catch(() => {});
-        throw cause;
-      }
-      const error = new LoaderError(loader.name, cause);
-      if (!loader.optional) throw error;
-      host.logger.error(error.message, cause);
-    }
+    await runLoader(entry, { host: this.host, life, clock, close: () => this.closeLoader(entry) });
   }
 }
 

@@ -1,4 +1,3 @@
-import { WatchedListeners } from '../agent/listeners.js';
 import type { Run } from '../agent/run/run.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import { callable, required, whole } from '../internal/options/rules.js';
@@ -78,7 +77,7 @@ export function trace(options: TraceOptions): AgentLifecycle {
         const ended = destination.end().finally(() => open.delete(ended));
         open.add(ended);
       });
-      traced.listeners = new WatchedListeners(traced.listeners, tracer, path);
+      traced.listeners = tracer.listen(traced.listeners, path);
       const begun = { at: clock.now(), runId, path };
       write({ type: 'trace', version: 1, ...begun, session: session?.id });
       write({ type: 'run-start', ...begun, agent, input });

@@ -20,7 +20,15 @@ export function lineOf(record: TraceRecord): string {
   }
 }
 
-/** Reads the records of a trace. Lines that a crash has cut off at the end are left out. Throws a TraceInvalidError. */
+/**
+ * Reads the records of a trace. A last line that a crash has cut off is left out. Throws a TraceInvalidError.
+ *
+ * @example
+ * const lines: string[] = [];
+ * const agent = new Agent({ model, lifecycle: [trace({ to: (line) => lines.push(line) })] });
+ * await agent.run('Which files mention the licence?');
+ * const records = readTrace(lines.join('\n'));
+ */
 export function readTrace(text: string): readonly TraceRecord[] {
   const lines = text.split('\n');
   const records = lines.flatMap((line, index) => {

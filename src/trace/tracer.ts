@@ -1,8 +1,11 @@
+import type { AgentEvent } from '../agent/agent-event.js';
+import type { RunListeners } from '../agent/listeners.js';
 import type { Clock } from '../internal/clock.js';
 import type { HookRun, HookSite, ModelOutcome, RunWatch, WatchedHook } from '../lifecycle/hook-run/hook-run.js';
 import type { ModelCallRequest } from '../lifecycle/lifecycle.js';
 import type { TracedContext, TraceRecord } from './record.js';
 import { tracedError } from './traced-error.js';
+import { WatchedListeners } from './watched-listeners.js';
 
 /** Converts what happens in a run, and in the runs inside, to records. */
 export class Tracer implements RunWatch {
@@ -11,8 +14,12 @@ export class Tracer implements RunWatch {
     private readonly write: (record: TraceRecord) => void,
   ) {}
 
-  event(event: { readonly type: string; readonly runId: string }): void {
-    const { error, result, ...rest } = event as Record<string, unknown>;
+  listen<Listeners extends object>(listeners: Listeners, path: readonly string[] | undefined): Listeners {
+    return new WatchedListeners(listeners as unknown as RunListeners, this, path) as unknown as Listeners;
+  }
+
+  event(event: AgentEvent): void {
+    const { error, result, ...rest } = event as unknown as Record<string, unknown>;
     const record: Record<string, unknown> = { at: this.clock.now(), ...rest };
     if (error !== undefined) record.error = tracedError(error);
     if (result !== undefined) record.result = event.type === 'run-end' ? resultOf(result) : result;

@@ -5,9 +5,10 @@ import type { Logger } from '../../internal/logger.js';
 import type { Stop } from '../../internal/stop.js';
 import type { Decision } from '../../lifecycle/decision.js';
 import { wordsOf } from '../../lifecycle/hook-action.js';
-import { type HookRun, hookRunOf, RUN, type RunReport } from '../../lifecycle/hook-run/hook-run.js';
+import { type HookRun, hookRunOf, RUN } from '../../lifecycle/hook-run/hook-run.js';
 import { Pairing } from '../../lifecycle/hook-run/pairing.js';
 import { RunEnd } from '../../lifecycle/hook-run/run-end.js';
+import type { RunReport } from '../../lifecycle/hook-run/run-reports.js';
 import type { RunContext, Summary } from '../../lifecycle/run-context.js';
 import { checkAddition } from '../../model/check-messages.js';
 import type { Message, SuspendedCall, ToolResultPart } from '../../model/message.js';
@@ -23,7 +24,7 @@ import type {
   Tool,
 } from '../../tools/tool.js';
 import type { AgentEvent } from '../agent-event.js';
-import { type RunListeners, StreamListeners, WatchedListeners } from '../listeners.js';
+import { type RunListeners, StreamListeners } from '../listeners.js';
 import type { SuspendedRun } from '../run-result.js';
 import type { Cancellable } from '../run-stream.js';
 import { startBackground } from './background.js';
@@ -143,7 +144,7 @@ export class Run implements HookRun {
     if (config.totalTurns !== undefined) limitTurns(this, config.totalTurns);
     // The parent may be a run of an older copy of this library.
     const watch = hookRunOf(origin.parent)?.listeners?.watch;
-    if (watch !== undefined) this.listeners = new WatchedListeners(this.listeners, watch, this.context.path);
+    if (watch !== undefined) this.listeners = watch.listen(this.listeners, this.context.path);
   }
 
   /** The tokens so far. A sum that is changed in place. */

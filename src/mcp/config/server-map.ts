@@ -13,13 +13,9 @@ import { problemOfUrl } from './server-url.js';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Transports by the type names of various programs, in lower case and without `-` and `_`. */
-const TRANSPORTS: ReadonlyMap<string, McpServerDefinition['transport']> = new Map([
-  ['stdio', 'stdio'],
-  ['local', 'stdio'],
-  ['sse', 'sse'],
-  ['http', 'http'],
-  ['streamablehttp', 'http'],
-]);
+const TRANSPORTS: ReadonlyMap<string, McpServerDefinition['transport']> = new Map(
+  Object.entries({ stdio: 'stdio', local: 'stdio', sse: 'sse', http: 'http', streamablehttp: 'http' } as const),
+);
 
 /** Keys that lead to the map of servers in the files of all programs. A longer path comes before its beginning. */
 function mapPaths(): readonly (readonly string[])[] {

@@ -10,7 +10,10 @@ import { TraceIndex } from './trace-index.js';
  * were denied or failed, then what took context, time and tokens.
  *
  * @example
- * for (const { text } of explain(readTrace(await readFile(file, 'utf8')))) console.log(text);
+ * const lines: string[] = [];
+ * const agent = new Agent({ model, lifecycle: [trace({ to: (line) => lines.push(line) })] });
+ * await agent.run('Which files mention the licence?');
+ * for (const { text } of explain(readTrace(lines.join('\n')))) console.log(text);
  */
 export function explain(records: readonly TraceRecord[]): readonly Finding[] {
   const trace = new TraceIndex(records);

@@ -1,0 +1,45 @@
+import { describeError, LoaderError } from '../errors.js';
+import type { Clock } from '../internal/clock.js';
+import { untilClosed } from '../lifecycle/host-hooks.js';
+import type { LoaderHost } from '../lifecycle/lifecycle.js';
+import type { AgentLife } from './agent-life.js';
+import type { LoaderState } from './loader-runner.js';
+
+/** The agent that a loader is loaded for. */
+interface LoadingAgent {
+  readonly host: LoaderHost;
+  readonly life: AgentLife;
+  readonly clock: Clock;
+  /** Closes the loader. */
+  close(): Promise<void>;
+}
+
+/** Runs one loader. If it fails, the lifecycles that it added are removed. */
+export async function runLoader(entry: LoaderState, { host, life, clock, close }: LoadingAgent): Promise<void> {
+  const { loader } = entry;
+  const added: (() => void)[] = [];
+  const use: LoaderHost['use'] = (lifecycle, replaced) => {
+    const dispose = host.use(lifecycle, replaced);
+    if (entry.state !== 'loaded') added.push(dispose);
+    return dispose;
+  };
+  const ownHost = Object.create(host, { use: { value: use } }) as LoaderHost;
+  const loading = new Promise<void>((resolve) => resolve(loader.load(ownHost)));
+  try {
+    await untilClosed(loading, life.stop, clock);
+    entry.state = 'loaded';
+    entry.error = undefined;
+  } catch (cause) {
+    for (const dispose of added) dispose();
+    entry.state = 'failed';
+    entry.error = describeError(cause);
+    if (life.stop.stopped && cause === life.stop.reason) {
+      // The loader may still open something, which has to be closed.
+      loading.then(close).catch(() => {});
+      throw cause;
+    }
+    const error = new LoaderError(loader.name, cause);
+    if (!loader.optional) throw error;
+    host.logger.error(error.message, cause);
+  }
+}
