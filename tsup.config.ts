@@ -13,8 +13,6 @@ const UI = resolve('src/ui/ui.ts');
 const ESM_ONLY = 'p-timeout';
 /** Exists as CommonJS only, with an ESM wrapper. Importing both takes 10 ms. */
 const COMMONJS_ONLY = 'eventemitter3';
-/** Bundled, since users of other entries need not install it. */
-const OF_UI = '@streamparser/json';
 const entries = {
   ...Object.fromEntries(readEntries().map(({ name, source }) => [name, source])),
   // Loaded by the core with `import()`.
@@ -27,6 +25,7 @@ const entries = {
   recover: 'src/agent/run/turn/recover.ts',
   'timed-call': 'src/agent/run/turn/timed-call.ts',
   'cache-miss': 'src/agent/run/turn/cache-miss.ts',
+  cli: 'src/cli/cli.ts',
 };
 const declarations = Object.fromEntries(
   Object.entries(entries).map(([name, source]) => [name, source.replace(/^src(.*)ts$/, 'dist/declarations$1d.ts')]),
@@ -43,7 +42,7 @@ const shared = {
   // Also for CommonJS: without shared chunks, each entry would have its own copy of every error class.
   splitting: true,
   external: [/^node:/],
-  noExternal: [ESM_ONLY, COMMONJS_ONLY, OF_UI],
+  noExternal: [ESM_ONLY, COMMONJS_ONLY],
 } satisfies Options;
 
 /**
@@ -78,7 +77,6 @@ async function copyFiles(): Promise<void> {
   await copyFile('docs/manifest.schema.json', 'dist/manifest.schema.json');
   await copyFile(`node_modules/${ESM_ONLY}/license`, `dist/${licenceOf(ESM_ONLY)}`);
   await copyFile(`node_modules/${COMMONJS_ONLY}/LICENSE`, `dist/${licenceOf(COMMONJS_ONLY)}`);
-  await copyFile(`node_modules/${OF_UI}/LICENSE`, `dist/${licenceOf('streamparser-json')}`);
 }
 
 /**

@@ -85,7 +85,9 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
       const need = call.needsApproval === true || (await needOf(call, { tools, when }));
       if (need === false) return next(call);
       const reason = typeof need === 'string' ? need : `"${call.name}" needs approval.`;
-      void hookRunOf(call.run)?.onMoment?.({ kind: 'approval', tool: call.name, reason });
+      const told = hookRunOf(call.run)?.onMoment?.({ kind: 'approval', call, reason });
+      const refusal = told === undefined ? undefined : await told;
+      if (refusal !== undefined) return errorResult(deniedCall(refusal));
       const run = call.run as RunContext;
       const question = () => ask && whileAsking(run, reason, (signal) => ask(call, reason, signal));
       const asking = askInParallel ? question() : inTurn(queues, run, question);
@@ -96,7 +98,9 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
       const decision = isEdit(answer) ? resolveEdit(call, answer) : answer;
       if (decision === 'approve') return next(call.needsApproval ? { ...call, approved: true } : call);
       if (isEdit(decision)) return runEdited(call, decision, next);
-      return errorResult(deniedCall(reasonOf(decision)));
+      const why = reasonOf(decision);
+      void hookRunOf(call.run)?.onMoment?.({ kind: 'denial', call, reason: why ?? '' });
+      return errorResult(deniedCall(why));
     },
   };
 }

@@ -1,5 +1,8 @@
 import { basename, join } from 'node:path';
 import { type ManifestDiagnostic, type ManifestProblem, problemsText } from '../internal/problem.js';
+import { resolveInside } from '../process/files/relative-path.js';
+import { known } from '../programs/cell.js';
+import { programOf } from '../programs/list.js';
 import type { ExtensionPackage, ExtensionPackageScope, ManifestFormat } from './extension.js';
 import type { ReadManifest } from './formats/format.js';
 import { FORMATS, formatOf } from './formats/list.js';
@@ -27,9 +30,11 @@ export async function readExtensionFolder(root: string, reading: FolderReading):
   const diagnostics: ManifestDiagnostic[] = [];
   let found: { readonly extension: ExtensionPackage; readonly file: string } | undefined;
   const own = FORMATS.filter(({ isOptIn }) => !isOptIn);
+  let hasManifest = false;
   for (const { id: format, file, isForeign, read: readFormat } of [...own, ...reading.compat.map(formatOf)]) {
     const manifest = await readJsonFile(root, file);
     if (manifest === undefined || ('value' in manifest && isForeign?.(manifest.value))) continue;
+    hasManifest = true;
     if (found !== undefined) {
       const message = `it is ignored: ${found.file} in the same directory is used instead`;
       diagnostics.push(diagnose('info', { root, file, extension: found.extension.name }, [{ path: '', message }]));
@@ -42,11 +47,43 @@ export async function readExtensionFolder(root: string, reading: FolderReading):
     diagnostics.push(...diagnosticsOf(read, { root, file, extension: extension?.name ?? basename(root) }));
     if (extension) found = { extension, file };
   }
+  if (!hasManifest) return readWithoutManifest(root, reading);
   if (found === undefined) return { diagnostics };
   // A `manifest.json` of an unknown program is common beside a valid manifest.
   const isOther = ({ level, source }: ManifestDiagnostic) => level === 'error' && source !== found?.extension.source;
   const shown = diagnostics.map((one) => (isOther(one) ? { ...one, level: 'warning' as const } : one));
   return { diagnostics: shown, extension: found.extension };
+}
+
+/**
+ * Reads a directory without a manifest, if a program of `compat` reads such a package: it has the name of its directory.
+ * Warns about the package of another program.
+ */
+async function readWithoutManifest(root: string, reading: FolderReading): Promise<FolderResult> {
+  const formats = await Promise.all(
+    FORMATS.map(async (format) => {
+      const parts = known(programOf(format.id)?.packages?.parts, []);
+      const found = await Promise.all(parts.map((part) => resolveInside(root, part)));
+      return found.some((path) => path !== undefined) ? [format] : [];
+    }),
+  );
+  const [format] = formats.flat();
+  if (format === undefined) return { diagnostics: [] };
+  const { id, file } = format;
+  const place = { root, file, extension: basename(root) };
+  if (!reading.compat.some((wanted) => wanted === id)) {
+    const message = `it is ignored: it looks like a package of ${programOf(id)?.name} without a manifest; name "${id}" in \`compat\` to read it`;
+    const hasGuards = (await resolveInside(root, 'hooks')) !== undefined;
+    return { diagnostics: [diagnose(hasGuards ? 'error' : 'warning', place, [{ path: '', message }])] };
+  }
+  const document = { value: { name: basename(root) }, lost: [] };
+  const read = await format.read(document, { root, workspaceDir: reading.workspaceDir });
+  const diagnostics = diagnosticsOf(read, place);
+  if (!('content' in read)) return { diagnostics };
+  return {
+    diagnostics,
+    extension: { ...read.content, scope: reading.scope, format: id, root, source: join(root, file) },
+  };
 }
 
 interface Place {

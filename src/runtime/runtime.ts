@@ -7,12 +7,13 @@ import { resolveManifestOptions } from '../manifest/options.js';
 import { type McpServerStatus, type McpServers, mcpServers } from '../mcp/mcp.js';
 import { workspaceRoots } from '../process/files/workspace.js';
 import { isHandled } from '../process/host-exit.js';
-import { type ShellHooks, type ShellHooksStatus, shellHooks } from '../shell-hooks/shell-hooks.js';
+import { type GuardStatus, type ShellHooks, type ShellHooksStatus, shellHooks } from '../shell-hooks/shell-hooks.js';
 import type { SessionStore } from '../state/session-store.js';
 import { FileSessionStore } from '../stores/file/file.js';
 import { createTrustGate, type TrustGate } from '../trust/gate.js';
 import { AgentPlugins } from './agent-plugins.js';
 import { RuntimeClosedError } from './error.js';
+import { guardsText, packageGuards } from './guards.js';
 import { formatsIn, hookSourcesOf, type RuntimeOptions, validateRuntimeOptions } from './options.js';
 import { RelayHost } from './relay-host.js';
 import {
@@ -33,6 +34,8 @@ export type { RuntimeDiagnostic, RuntimeReload } from './reload.js';
 export interface RuntimeStatus {
   readonly extensions: ManifestsStatus;
   readonly hooks: ShellHooksStatus;
+  /** Every guard that was found on disk: hooks that could refuse something, and whether they do. */
+  readonly guards: readonly GuardStatus[];
   readonly servers: readonly McpServerStatus[];
   /** The `status()` of the plugin loader of the agent created last. Undefined before its plugins are loaded. */
   readonly plugins: unknown;
@@ -142,7 +145,15 @@ class LoadedRuntime implements Runtime {
       await this.close();
       throw error;
     }
+    this.logGuards();
     if (this.options.closeOnSignals) closeOnSignals(this);
+  }
+
+  private logGuards(): void {
+    const { guards } = this.status();
+    const text = guardsText(guards);
+    const isWhole = guards.every(({ state }) => state === 'active');
+    if (text !== undefined) this.logger[isWhole ? 'info' : 'warn'](text, { guards });
   }
 
   agentOptions() {
@@ -158,9 +169,11 @@ class LoadedRuntime implements Runtime {
   }
 
   status(): RuntimeStatus {
+    const hooks = this.hooks.status();
     return this.extensions.redactValues({
       extensions: this.extensions.status(),
-      hooks: this.hooks.status(),
+      hooks,
+      guards: [...hooks.guards, ...packageGuards(this.extensions)],
       servers: this.mcp.status(),
       plugins: this.latestPlugins?.status(),
     });

@@ -3,16 +3,17 @@ import type { Changes } from '../internal/changes.js';
 import { systemClock } from '../internal/clock.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
+import type { HookDialect, HookEvent } from '../programs/hook-event.js';
 import type { Approval } from '../trust/approvals/approval.js';
 import { createTrustGate, type TrustGate } from '../trust/gate.js';
 import type { TrustScope } from '../trust/item.js';
 import { Installation } from './events/lifecycles.js';
-import { NameCheck, unnamedTools } from './events/name-check.js';
+import { NameCheck } from './events/name-check.js';
 import { PendingMessages } from './events/pending-messages.js';
 import { RunStates } from './events/run-state.js';
 import { Diagnostics, type HookDiagnostic } from './files/diagnostic.js';
 import { FileHooks } from './files/file-hooks.js';
-import type { HookDialect, HookEvent } from './hook/event.js';
+import { type GuardStatus, Guards } from './guards.js';
 import { HookRegistry } from './hook/registry.js';
 import { resolveShellHooksOptions, type ShellHooksOptions, type ShellHooksSettings } from './options.js';
 import { ProcessQueue } from './run/process-queue.js';
@@ -37,6 +38,8 @@ export interface ShellHookStatus {
 export interface ShellHooksStatus {
   readonly hooks: readonly ShellHookStatus[];
   readonly diagnostics: readonly HookDiagnostic[];
+  /** Every guard that was found in a file, and those that could not be read. */
+  readonly guards: readonly GuardStatus[];
 }
 
 /** The loader that `shellHooks` returns. It serves one agent; a second agent cannot load it. */
@@ -83,8 +86,8 @@ class ShellHooksLoader implements ShellHooks {
   private readonly transcripts: Transcripts | undefined;
   private logger: Logger;
   private queue: ProcessQueue;
-  /** Hook files for which `tools-unnamed` was reported. */
-  private readonly reportedFiles = new Set<string | undefined>();
+  private readonly guards: Guards;
+  private nameCheck: NameCheck | undefined = undefined;
   private isLoaded = false;
   private unfollow = () => {};
 
@@ -110,6 +113,7 @@ class ShellHooksLoader implements ShellHooks {
       queue: () => this.queue,
       timeoutMs: () => settings.timeout ?? this.fileHooks.timeout ?? DEFAULT_TIMEOUT_MS,
     });
+    this.guards = this.createGuards();
   }
 
   async load(host: LoaderHost): Promise<void> {
@@ -134,17 +138,20 @@ class ShellHooksLoader implements ShellHooks {
       runs: new RunStates(),
       notices: new Set<Promise<unknown>>(),
       transcripts: this.transcripts,
+      maxContinuations: this.settings.maxContinuations,
       logger: host.logger,
       signal: host.signal,
     };
     const installation = new Installation(host, parts, this.registry);
     const { toolNames } = this.settings;
     const nameCheck = new NameCheck(host, { registry: this.registry, toolNames, report: this.diagnostics.report });
-    const follow = () => {
+    this.nameCheck = nameCheck;
+    const follow = async () => {
       installation.update();
       nameCheck.update();
-      this.reportUnnamedTools();
-      return nameCheck.judgePatterns();
+      nameCheck.reportUnnamedTools();
+      await nameCheck.judgePatterns();
+      await this.guards.update();
     };
     this.unfollow = this.registry.onChange(() => void follow());
     await follow();
@@ -165,7 +172,7 @@ class ShellHooksLoader implements ShellHooks {
       const { id, name, event, scope, dialect, source } = hook;
       return { id, name, event, scope, dialect, source, failures: failures.get(id) ?? 0 };
     });
-    return { hooks, diagnostics: this.diagnostics.list() };
+    return { hooks, diagnostics: this.diagnostics.list(), guards: this.guards.list() };
   }
 
   approvals(): Promise<readonly Approval[]> {
@@ -176,13 +183,14 @@ class ShellHooksLoader implements ShellHooks {
     return this.gate.revoke(digest);
   }
 
-  /** Reports hooks that may never run, because they name tools of another program that `toolNames` lacks. */
-  private reportUnnamedTools(): void {
-    const unreported = this.registry.list().filter(({ source }) => !this.reportedFiles.has(source));
-    for (const { sources, ...diagnostic } of unnamedTools(unreported, this.settings.toolNames)) {
-      for (const source of sources) this.reportedFiles.add(source);
-      this.diagnostics.report({ ...diagnostic, code: 'tools-unnamed', source: sources[0] });
-    }
+  private createGuards(): Guards {
+    return new Guards({
+      registry: this.registry,
+      denialOf: (hook) => this.runner.denialOf(hook),
+      isAllowed: (hook) => this.runner.isAllowed(hook),
+      deadReason: (hook) => this.nameCheck?.deadReason(hook),
+      diagnostics: () => this.diagnostics.list(),
+    });
   }
 
   private createTranscripts(): Transcripts | undefined {

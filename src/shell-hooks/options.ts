@@ -23,16 +23,16 @@ import { type InheritedVariables, inheritedVariables } from '../process/environm
 import { homeFolder } from '../process/files/home-folder.js';
 import { absolutePath } from '../process/files/path-rules.js';
 import type { Spawn } from '../process/process-group.js';
+import type { HookDialect, HookEvent } from '../programs/hook-event.js';
 import type { Approver } from '../trust/decision.js';
 import type { TrustGate } from '../trust/gate.js';
-import { DIALECTS } from './dialects/list.js';
+import { dialectIds } from './dialects/list.js';
 import { parseNativeHooks } from './dialects/native.js';
 import { HookInvalidError } from './error.js';
 import type { ToolNames } from './events/hook-event-context.js';
 import type { HookDiagnostic } from './files/diagnostic.js';
 import type { HookFile } from './files/hook-file.js';
 import type { HookDefinition, HookRegistration } from './hook/definition.js';
-import type { HookDialect, HookEvent } from './hook/event.js';
 import type { HookRegistry } from './hook/registry.js';
 import type { HookNotice } from './run/runner.js';
 
@@ -44,10 +44,12 @@ export type HookMap = { readonly [Event in HookEvent]?: readonly Omit<HookDefini
   readonly hooks?: readonly HookDefinition[] | undefined;
 };
 
-/** Replacements for the system clock, the `spawn` function and the logger. */
+/** Replacements for the system clock, the functions `spawn` and `fetch`, and the logger. */
 export interface HookMachineOptions {
   readonly clock?: Clock | undefined;
   readonly spawn?: Spawn | undefined;
+  /** Sends events to the servers of hooks. Default: the global `fetch`. */
+  readonly fetch?: typeof fetch | undefined;
   readonly logger?: Logger | undefined;
 }
 
@@ -110,6 +112,11 @@ export interface ShellHooksOptions {
    * time limit. If several loaders of the agent set it, the smallest number counts. Default 16.
    */
   readonly maxProcesses?: number | undefined;
+  /**
+   * Number of turns that hooks of other programs may add to a run by refusing its answer, as Claude Code does at Stop.
+   * After that, the answer is used. Default 8.
+   */
+  readonly maxContinuations?: number | undefined;
   /** Called with each diagnostic. */
   readonly onDiagnostic?: ((diagnostic: HookDiagnostic) => void) | undefined;
   /** Called with each message of a hook to the user. */
@@ -144,7 +151,7 @@ function isTranscriptOptions(value: unknown): boolean {
   return memberProblems(value, transcriptRules).length === 0;
 }
 
-const machineRules = { clock, spawn: callable, logger } satisfies OptionTable<HookMachineOptions>;
+const machineRules = { clock, spawn: callable, fetch: callable, logger } satisfies OptionTable<HookMachineOptions>;
 
 const toolMapping = {
   expected:
@@ -173,11 +180,16 @@ const rules = {
     expected: 'a path, or an object with a `path`',
     accepts: (file) => typeof (isObject(file) ? file.path : file) === 'string',
   }),
-  discover: listOf(oneOf(...DIALECTS.map(({ id }) => id))),
+  discover: listOf({ ...oneOf(...dialectIds()), accepts: (id) => dialectIds().some((known) => known === id) }),
   registry: withMethods('register'),
   approve: callable,
   gate: withMethods('authorize'),
-  toolNames: group(Object.fromEntries(DIALECTS.map(({ id }) => [id, mapOf(toolMapping)]))),
+  toolNames: {
+    ...group({}),
+    get members() {
+      return Object.fromEntries(dialectIds().map((id) => [id, mapOf(toolMapping)]));
+    },
+  },
   transcript: {
     expected: "'claude', or an object with `format: 'claude'` and an absolute path in `folder`",
     accepts: (value) => value === 'claude' || isTranscriptOptions(value),
@@ -186,6 +198,7 @@ const rules = {
   redact: callable,
   inheritEnv: inheritedVariables,
   maxProcesses: whole(1),
+  maxContinuations: whole(0),
   onDiagnostic: callable,
   onNotice: callable,
   machine: group(machineRules),
@@ -202,6 +215,7 @@ export interface ShellHooksSettings extends ShellHooksOptions {
   readonly toolNames: ToolNames;
   readonly sensitive: readonly string[];
   readonly inheritEnv: boolean | InheritedVariables;
+  readonly maxContinuations: number;
   /** Directory of the transcripts; undefined without transcripts. */
   readonly transcripts: string | undefined;
 }
@@ -220,6 +234,7 @@ export function resolveShellHooksOptions(options: ShellHooksOptions): ShellHooks
     toolNames: options.toolNames ?? {},
     sensitive: options.sensitive ?? [],
     inheritEnv: options.inheritEnv ?? false,
+    maxContinuations: options.maxContinuations ?? 8,
     workspaceDir: resolve(workspaceDir),
     transcripts: transcriptFolder(options, appName),
     files: files.map((file) => (typeof file === 'string' ? { path: file } : file)),

@@ -39,6 +39,8 @@ export interface TrustGate {
    * Asks the user if necessary. Never rejects: an item that cannot be checked is denied.
    */
   authorize(item: TrustItem): Promise<TrustDecision>;
+  /** Decides as `authorize` does, but asks nobody: an item without an approval is denied. Never rejects. */
+  check?(item: TrustItem): Promise<TrustDecision>;
   /**
    * Asks the user once about those parts of an extension package that nobody approved or declined. `authorize` then
    * decides on each part without a prompt. Never rejects. A gate without this method is asked about each part.
@@ -97,6 +99,21 @@ class ContentGate implements TrustGate {
       // The user's own items are trusted. If the program is missing, starting it reports the problem.
       const isMissing = denied.scope === 'user' && denied.reason === 'no-executable';
       return isMissing ? allow(item, { reason: 'user', scope: 'user' }) : denied;
+    }
+  }
+
+  async check(item: TrustItem): Promise<TrustDecision> {
+    if (item.scope === 'builtin') return allow(item, { reason: 'builtin', scope: 'builtin' });
+    try {
+      const located = locateItem(item, this.settings.place);
+      if (located.scope !== 'workspace') return allow(item, { reason: 'user', scope: 'user' });
+      const fingerprint = await this.fingerprint(located);
+      const previous = await this.approvals.previous(located);
+      const reason = previous === undefined ? 'no-approver' : 'changed';
+      const denied = () => deny(fingerprint, { reason, approvedBefore: previous !== undefined });
+      return (await this.approvals.lookUp(fingerprint)) ?? denied();
+    } catch (error) {
+      return this.denyUnbound(item, error);
     }
   }
 

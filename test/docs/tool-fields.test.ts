@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { DIALECTS } from '../../src/shell-hooks/dialects/list.js';
+import { known } from '../../src/programs/cell.js';
+import { PROGRAMS } from '../../src/programs/list.js';
 import { readPage, rowsOf } from '../support/docs/doc-files.js';
 
 test('shell-hooks.md lists the documented arguments of the tools of other programs', () => {
@@ -16,7 +17,10 @@ test('shell-hooks.md lists the documented arguments of the tools of other progra
     ),
   ]);
 
-  const documented = DIALECTS.flatMap(({ id, toolFields }) => (toolFields === undefined ? [] : [[id, toolFields]]));
+  const documented = PROGRAMS.flatMap(({ id, hooks }) => {
+    const tools = Object.entries(known(hooks?.tools, {})).flatMap(([name, { args }]) => (args ? [[name, args]] : []));
+    return tools.length === 0 ? [] : [[id, Object.fromEntries(tools)]];
+  });
 
   expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(documented));
 });

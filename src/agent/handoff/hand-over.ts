@@ -1,5 +1,5 @@
 import { describeError } from '../../errors.js';
-import { DURABLE, type HookRun, hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
+import { type HookRun, hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
 import { Pairing } from '../../lifecycle/hook-run/pairing.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { WaterfallCall } from '../../lifecycle/waterfall.js';
@@ -228,6 +228,10 @@ class PartListeners implements RunListeners {
     return this.own.active || this.hub.active;
   }
 
+  get watch(): RunListeners['watch'] {
+    return this.own.watch;
+  }
+
   hears(type: AgentEvent['type']): boolean {
     return this.own.hears(type) || this.hub.hears(type);
   }
@@ -240,5 +244,5 @@ class PartListeners implements RunListeners {
 }
 
 function isDurable({ chain }: RunConfig): boolean {
-  return chain.entries.some(({ lifecycle }) => DURABLE in lifecycle);
+  return chain.durable !== undefined;
 }

@@ -1,4 +1,5 @@
 import { type Awaitable, isPromise } from '../../internal/promise.js';
+import type { DurableEngine } from '../../lifecycle/hook-run/hook-run.js';
 import { type Waterfall, WaterfallCall } from '../../lifecycle/waterfall.js';
 import { noInputPoint } from '../../lifecycle/waterfall-points.js';
 import { textOf, type UserMessage } from '../../model/message.js';
@@ -28,6 +29,8 @@ export async function executeRun(run: Run, input: UserMessage | undefined): Prom
       const joining = joinPosts(run);
       if (joining !== undefined) await joining;
       if (isOver(run)) {
+        const checking = run.effects?.checkEnd();
+        if (checking !== undefined) await checking;
         const concluding = conclude(run);
         const result = isPromise(concluding) ? await concluding : concluding;
         if (result !== undefined) return result;
@@ -72,7 +75,17 @@ function enter(run: Run, input: UserMessage | undefined): Awaitable<void> {
   run.end.throwIfAborted();
   // The agent that goes on with a run has got its instructions.
   if (config.part === undefined) instruct(run);
-  const { beforeAgent } = config.chain;
+  const { durable } = config.chain;
+  return durable === undefined ? callFirst(run, input) : enterDurable(run, durable, input);
+}
+
+async function enterDurable(run: Run, engine: DurableEngine, input: UserMessage | undefined): Promise<void> {
+  await engine.begin(run);
+  await callFirst(run, input);
+}
+
+function callFirst(run: Run, input: UserMessage | undefined): Awaitable<void> {
+  const { beforeAgent } = run.config.chain;
   return beforeAgent === undefined ? addInput(run, input) : passInput(run, input, beforeAgent);
 }
 

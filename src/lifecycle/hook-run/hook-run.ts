@@ -1,7 +1,9 @@
+import type { JsonValue } from '../../internal/json.js';
 import { type Awaitable, createDeferred } from '../../internal/promise.js';
 import type { Message } from '../../model/message.js';
 import type { Model, ModelResponse, Usage } from '../../model/model.js';
 import type { Decision, HookPoint } from '../decision.js';
+import type { ModelCallRequest } from '../lifecycle.js';
 import type { RegisteredLifecycle } from '../registered-lifecycle.js';
 import type { RunContext } from '../run-context.js';
 import type { Pairing } from './pairing.js';
@@ -29,6 +31,8 @@ export interface HookRun {
   };
   /** Undefined before the first turn. */
   readonly turn: HookTurn | undefined;
+  /** Set for a durable run. `hasEnded` is true once another attempt goes on with the run. */
+  readonly effects?: { readonly hasEnded: boolean } | undefined;
   /** Counts tokens of a model call, in this run and in the runs around it. */
   spend(usage: Usage): void;
   /** Adds a decision to the result and emits a `decision` event. */
@@ -43,12 +47,37 @@ export interface HookRun {
   toolErrors?: Map<string, unknown> | undefined;
   /** Messages for the runs inside of the running calls, by call id. */
   briefings?: Map<string, readonly Message[]> | undefined;
-  /** Called when a call needs approval, and before a compaction. False prevents the compaction. */
-  onMoment?: (moment: Moment) => Promise<boolean>;
+  /** Called at a moment. Resolves to the reason to refuse the call, or to prevent the compaction. */
+  onMoment?: (moment: Moment) => Promise<string | undefined>;
   /** Called with each decision, as soon as it is made. */
   onDecision?: (decision: Decision) => void;
   /** Called once, after the last hook of the run that can change how it ends. */
   onEnd?: (outcome: RunOutcome) => void;
+  /** `watch` hears what happens in the run, and in the runs inside. */
+  readonly listeners: { readonly watch?: RunWatch | undefined };
+}
+
+/** Receives what happens in runs, to write a trace. */
+export interface RunWatch {
+  /** Called with each event of a run, except pieces of streams. */
+  event(event: { readonly type: string; readonly runId: string }): void;
+  /** Called before a hook is called. */
+  startHook(site: HookSite): WatchedHook;
+  /** Called before each call of a model. The returned function is called with the response or the error. */
+  startModelCall(run: HookRun, request: ModelCallRequest, attempt: number): (outcome: ModelOutcome) => void;
+}
+
+/** One call of a hook. */
+export interface WatchedHook {
+  /** Called when a hook calls `next`. The returned function gets the result, for which the hook waits. */
+  startNext(): (result: Promise<unknown>) => void;
+  end(): void;
+}
+
+/** How a call of a model ended. */
+export interface ModelOutcome {
+  readonly response?: ModelResponse | undefined;
+  readonly error?: unknown;
 }
 
 /** How a run ended. */
@@ -89,8 +118,13 @@ export interface BudgetedCall {
 
 /** A moment inside of a ready-made lifecycle that other lifecycles react to. */
 export type Moment =
-  | { readonly kind: 'approval'; readonly tool: string; readonly reason: string }
-  | { readonly kind: 'compaction' };
+  | ({ readonly kind: 'approval' | 'denial'; readonly reason: string } & AskedCall)
+  | { readonly kind: 'compaction' | 'compacted' };
+
+/** A call about which a person is asked. */
+export interface AskedCall {
+  readonly call: { readonly id: string; readonly name: string; readonly input: unknown };
+}
 
 /** The current turn of a run. */
 export interface HookTurn {
@@ -112,8 +146,30 @@ export interface CallScope {
 /** Key of the internal run inside a RunContext. */
 export const RUN = Symbol.for('keelson.run');
 
-/** Key of a lifecycle that makes the runs of its agent durable. */
+/** Key of the engine in a lifecycle that makes the runs of its agent durable. */
 export const DURABLE = Symbol.for('keelson.durable');
+
+/** Key of the {@link KeptState} of a lifecycle. */
+export const KEPT_STATE = Symbol.for('keelson.keptState');
+
+/**
+ * State that the hooks of a lifecycle write outside of their runs. In a durable run, `beforeModel` and `afterModel` of such a
+ * lifecycle are steps, and what they wrote is part of the result of their step.
+ */
+export interface KeptState {
+  /** Returns the writes since the last call as JSON, or undefined without a write. */
+  take(run: RunContext): JsonValue | undefined;
+  /** Repeats the writes of an earlier attempt. */
+  restore(run: RunContext, writes: JsonValue): Awaitable<void>;
+}
+
+/** Makes the runs of an agent durable. */
+export interface DurableEngine {
+  /** Returns the configuration of an agent that runs inside of a durable run, so that its calls are steps, too. */
+  adopt<Config extends object>(config: Config): Config;
+  /** Called before the first hook of a run. May replace the hooks of the run. */
+  begin(run: HookRun): Promise<void>;
+}
 
 /** Returns the internal run of a RunContext, or undefined if no agent made the object. */
 export function hookRunOf(context: object | undefined): HookRun | undefined {

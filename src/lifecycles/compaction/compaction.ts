@@ -145,10 +145,11 @@ type Compacted = readonly Message[] | undefined;
 /** Reports the start and the end of a compaction. Returns undefined if a shell hook prevents the compaction. */
 async function reported(messages: readonly Message[], run: RunContext, act: () => Promise<Compacted>) {
   const told = hookRunOf(run)?.onMoment?.({ kind: 'compaction' });
-  if (told !== undefined && !(await told)) return undefined;
+  if (told !== undefined && (await told) !== undefined) return undefined;
   report(run, { type: 'compaction-start', messages: messages.length });
   const compacted = await act();
   report(run, { type: 'compaction-end', messages: compacted?.length });
+  if (compacted !== undefined) void hookRunOf(run)?.onMoment?.({ kind: 'compacted' });
   return compacted;
 }
 

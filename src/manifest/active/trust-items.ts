@@ -2,6 +2,8 @@ import type { JsonValue } from '../../internal/json.js';
 import type { McpServerOrigin } from '../../mcp/config/definition.js';
 import { readServer } from '../../mcp/config/server-map.js';
 import { trustItemOf as serverItem } from '../../mcp/config/trust-item.js';
+import { known } from '../../programs/cell.js';
+import { programOf } from '../../programs/list.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
 import { numberedHooks, type PresentHooks } from '../../shell-hooks/hook/identity.js';
 import { resolveHook } from '../../shell-hooks/hook/resolve-hook.js';
@@ -74,10 +76,11 @@ export function serverItems(judged: JudgedExtension, workspaceDir: string): read
 /** Returns the origin of the servers of an extension package, without its settings. */
 export function originOf({ extension, scope }: JudgedExtension, workspaceDir: string): McpServerOrigin {
   const { name, source, root, format } = extension;
-  const { argsRequired, urlMeans } = formatOf(format);
+  const { argsRequired } = formatOf(format);
+  const urlMeans = known(programOf(format)?.servers?.urlMeans, 'http');
   // A package of the user keeps its precedence if the host treats it as one of the workspace.
   const precedence = extension.scope;
-  return { scope, precedence, source, root, extension: name, workspaceDir, argsRequired, urlMeans };
+  return { scope, precedence, source, root, program: format, extension: name, workspaceDir, argsRequired, urlMeans };
 }
 
 /** Returns the server's name for the agent. It depends on the names in the manifest alone, so that no other server changes it. */

@@ -46,7 +46,6 @@ export const claude: Format = {
   read: (document, place) =>
     readCompatManifest(document, { place, dialect: 'claude', hasData: true, read: readClaudeManifest }),
   argsRequired: false,
-  urlMeans: 'http',
   skillsDescribeThemselves: true,
   hasDataFolder: true,
 };

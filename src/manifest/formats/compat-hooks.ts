@@ -1,11 +1,10 @@
 import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
 import type { ManifestProblem } from '../../internal/problem.js';
-import { eventNames } from '../../shell-hooks/dialects/dialect.js';
+import { type HookDialect, type HookEvent, isGateEvent } from '../../programs/hook-event.js';
 import { dialectOf } from '../../shell-hooks/dialects/list.js';
 import type { HookDiagnostic } from '../../shell-hooks/files/diagnostic.js';
 import { parseHooks } from '../../shell-hooks/files/hook-file.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
-import { type HookDialect, type HookEvent, isGateEvent } from '../../shell-hooks/hook/event.js';
 import type { ManifestHook, SettingDefinition } from '../extension.js';
 import { createReferenceFinder, type ReferenceFinder } from '../settings/reference.js';
 import { problemOfHook } from './refused.js';
@@ -135,6 +134,6 @@ function soleDialect(matches: (dialect: CompatDialect) => boolean): CompatDialec
 
 /** Returns the events of a program, supported or not, that the other program does not have. */
 function eventsOnlyIn(dialect: CompatDialect): readonly string[] {
-  const others = DIALECTS.filter((other) => other !== dialect).flatMap((other) => eventNames(dialectOf(other)));
-  return eventNames(dialectOf(dialect)).filter((name) => !others.includes(name));
+  const others = DIALECTS.filter((other) => other !== dialect).flatMap((other) => dialectOf(other).eventNames);
+  return dialectOf(dialect).eventNames.filter((name) => !others.includes(name));
 }

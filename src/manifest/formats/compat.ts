@@ -1,7 +1,7 @@
 import { isObject, type JsonValue } from '../../internal/json.js';
 import type { ManifestProblem } from '../../internal/problem.js';
 import { resolveInside } from '../../process/files/relative-path.js';
-import type { HookDialect } from '../../shell-hooks/hook/event.js';
+import type { HookDialect } from '../../programs/hook-event.js';
 import { EXTENSION_PATH } from '../../trust/item.js';
 import type { ManifestContent } from '../extension.js';
 import { type HookDocument, readHooks } from './compat-hooks.js';

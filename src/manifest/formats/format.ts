@@ -34,8 +34,6 @@ export interface Format {
   readonly read: (document: JsonDocument, place: ManifestPlace) => Promise<ReadManifest>;
   /** True if a server with a `command` must have `args`. */
   readonly argsRequired: boolean;
-  /** The transport of a server with a `url` and no `transport`. */
-  readonly urlMeans: 'sse' | 'http';
   /** True if the front matter and the description of a skill may be missing. */
   readonly skillsDescribeThemselves: boolean;
   /** True if each extension package gets its own data directory. */

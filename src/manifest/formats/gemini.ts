@@ -24,7 +24,6 @@ export const gemini: Format = {
       read: ({ manifest, workspaceDir }) => readGeminiManifest(manifest, workspaceDir),
     }),
   argsRequired: false,
-  urlMeans: 'sse',
   skillsDescribeThemselves: false,
   hasDataFolder: false,
 };

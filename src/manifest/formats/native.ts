@@ -4,7 +4,7 @@ import type { ManifestProblem } from '../../internal/problem.js';
 import { lossText } from '../../internal/read-json.js';
 import { isInside, realLocation } from '../../process/files/location.js';
 import { missingPaths, problemOfRelativePath } from '../../process/files/relative-path.js';
-import { HOOK_EVENTS, isHookEvent } from '../../shell-hooks/hook/event.js';
+import { HOOK_EVENTS, isHookEvent } from '../../programs/hook-event.js';
 import type { ManifestContent, ManifestHook, ManifestSkill, SettingDefinition } from '../extension.js';
 import { createReferenceFinder, type ReferenceFinder } from '../settings/reference.js';
 import { expectedOf, fitsSetting } from '../settings/type.js';
@@ -24,7 +24,6 @@ export const native: Format = {
   isForeign: (value) => Object.hasOwn(value, 'manifest_version'),
   read: readPackage,
   argsRequired: true,
-  urlMeans: 'http',
   skillsDescribeThemselves: false,
   hasDataFolder: false,
 };

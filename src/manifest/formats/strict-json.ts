@@ -30,7 +30,7 @@ export async function readJsonFile(root: string, path: string): Promise<ParsedJs
   return parseJsonObject(read.bytes);
 }
 
-/** Parses bytes as one JSON object in UTF-8 of at most 1 MiB. A byte order mark and comments are invalid. */
+/** Parses bytes as one JSON object in UTF-8 of at most 1 MiB. Comments are invalid. */
 export function parseJsonObject(bytes: Uint8Array): ParsedJson {
   if (bytes.length > MAX_JSON_BYTES) return wrong(`it must have at most ${MAX_JSON_BYTES} bytes, got ${bytes.length}`);
   const text = decode(bytes);
@@ -51,7 +51,5 @@ function decode(bytes: Uint8Array): string | { problem: string } {
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
     return { problem: 'it must be UTF-8, got UTF-16: save it as UTF-8' };
   }
-  const text = exactText(bytes);
-  if (text === undefined) return { problem: 'it must be UTF-8: save it as UTF-8' };
-  return text.startsWith('\uFEFF') ? { problem: 'it begins with a byte order mark: save it without one' } : text;
+  return exactText(bytes) ?? { problem: 'it must be UTF-8: save it as UTF-8' };
 }

@@ -4,11 +4,12 @@ import { pathText } from '../../internal/problem.js';
 import { type LostKey, lossText, readJson } from '../../internal/read-json.js';
 import { readBytes } from '../../process/files/file-bytes.js';
 import { workspaceRoots } from '../../process/files/workspace.js';
+import { programOfServers } from '../../programs/list.js';
 import { McpConfigError } from '../error.js';
 import { failureText } from '../failure-text.js';
 import type { McpServersOptions } from '../options.js';
 import type { McpServerEntry, McpServerOrigin } from './definition.js';
-import { readServerMap, SERVER_MAPS } from './server-map.js';
+import { findServerMap, readServerMap } from './server-map.js';
 
 const MAX_BYTES = 1_048_576;
 const WORKSPACE_FILE = '.mcp.json';
@@ -61,7 +62,7 @@ export async function readConfigFile(
   const json = readJson(read.bytes.toString('utf8'), { comments: true });
   if ('problem' in json) throw new McpConfigError(source, `${json.problem}.`);
   if (!isObject(json.value)) throw new McpConfigError(source, 'it must be a JSON object.');
-  const from = { ...origin, source };
+  const from = { program: programOfServers(source)?.id, ...origin, source };
   return withLosses(readServerMap(json.value, from), { value: json.value, lost: json.lost }, from);
 }
 
@@ -74,11 +75,12 @@ function withLosses(
   { value, lost }: { readonly value: object; readonly lost: readonly LostKey[] },
   origin: McpServerOrigin,
 ): readonly McpServerEntry[] {
-  const isBare = !SERVER_MAPS.some((key) => key in value);
+  const { keys } = findServerMap(value as Readonly<Record<string, unknown>>);
   const losses = lost.flatMap((key) => {
-    const [top = '', server = top] = key.path.map(String);
-    const isOfServers = isBare || SERVER_MAPS.includes(top);
-    return isOfServers ? [{ name: isBare ? top : server, note: `${pathText(key.path)}: ${lossText(key)}` }] : [];
+    const path = key.path.map(String);
+    const name = path[keys.length];
+    const isOfServers = name !== undefined && keys.every((step, at) => path[at] === step);
+    return isOfServers ? [{ name, note: `${pathText(key.path)}: ${lossText(key)}` }] : [];
   });
   const withNotes = entries.map((entry) => {
     const notes = losses.filter(({ name }) => name === entry.name).map(({ note }) => note);

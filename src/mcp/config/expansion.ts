@@ -27,7 +27,11 @@ export class Expansion {
   /** Names of variables without a value and without a default. */
   readonly missing: Set<string> = new Set();
 
-  constructor(private readonly env: NodeJS.ProcessEnv) {}
+  /** With `isEmptyAllowed`, a variable without a value becomes an empty string. */
+  constructor(
+    private readonly env: NodeJS.ProcessEnv,
+    private readonly isEmptyAllowed = false,
+  ) {}
 
   text(text: string): string {
     return replaceVariables(text, (_whole, name, fallback) => this.value(name, fallback));
@@ -41,7 +45,7 @@ export class Expansion {
   private value(name: string, fallback: string | undefined): string {
     // `env` is a plain object, which inherits properties such as `constructor`.
     const value = Object.hasOwn(this.env, name) ? this.env[name] : undefined;
-    if (value === undefined && fallback === undefined) this.missing.add(name);
+    if (value === undefined && fallback === undefined && !this.isEmptyAllowed) this.missing.add(name);
     return (fallback === undefined ? value : value || fallback) ?? '';
   }
 }

@@ -1,7 +1,11 @@
-import { basename, resolve } from 'node:path';
+import { basename, resolve, sep } from 'node:path';
 import { workspaceEnvironment } from '../../process/environment.js';
 import { resolveExecutable } from '../../process/executable.js';
+import { homeFolder } from '../../process/files/home-folder.js';
 import { workspaceRoots } from '../../process/files/workspace.js';
+import { known } from '../../programs/cell.js';
+import { programOf, serverCells } from '../../programs/list.js';
+import type { PlaceName } from '../../programs/program.js';
 import type { TrustedLaunch } from '../../trust/launch.js';
 import { McpConnectError } from '../error.js';
 import type { McpServerDefinition } from './definition.js';
@@ -26,13 +30,18 @@ export function prepareLaunch(
 ): ServerLaunch {
   const { name, origin } = definition;
   const { workspaceDir = settings.workspaceDir } = origin;
-  // Editors define the variable `${workspaceFolder}`.
-  const folder = workspaceDir && { workspaceFolder: resolve(workspaceDir) };
-  const expansion = new Expansion({ ...folder, ...settings.system.env, ...origin.settings });
+  const table = programOf(origin.program)?.servers;
+  const places = placesOf(workspaceDir ?? '.', origin.root);
+  const expansion = new Expansion(
+    { ...settings.system.env, ...places, ...origin.settings },
+    known(table?.unset, 'unavailable') === 'empty',
+  );
   if (definition.transport === 'stdio') {
     const launch = trusted ?? ownLaunch(definition, settings, expansion);
     const args = launch.args.map((text) => expansion.text(text));
-    const additions = { ...expansion.map(launch.env), ...origin.settings };
+    const shared = known(table?.environment, []).filter((name) => places[name] !== undefined);
+    const own = Object.fromEntries(shared.map((name) => [name, places[name] ?? '']));
+    const additions = { ...own, ...expansion.map(launch.env), ...origin.settings };
     refuseMissing(name, expansion);
     const exclude = origin.scope !== 'builtin' && workspaceDir ? workspaceRoots(workspaceDir) : [];
     const env = workspaceEnvironment({ parent: settings.system.env, additions, exclude });
@@ -44,6 +53,22 @@ export function prepareLaunch(
   const problem = problemOfUrl(url) ?? problemOfHeaders(headers);
   if (problem !== undefined) throw new McpConnectError(name, problem, { retryable: false });
   return { url: new URL(url), headers };
+}
+
+/** Returns the values of the variables of all programs, such as `workspaceFolder`. */
+function placesOf(workspaceDir: string, root: string | undefined): Readonly<Record<string, string>> {
+  const workspace = resolve(workspaceDir);
+  const values: Readonly<Record<PlaceName, string | undefined>> = {
+    workspace,
+    workspaceName: basename(workspace),
+    home: homeFolder(),
+    separator: sep,
+    package: root,
+  };
+  const variables = serverCells((table) => table.variables).flatMap((names) => Object.entries(names));
+  return Object.fromEntries(
+    variables.flatMap(([name, place]) => (values[place] === undefined ? [] : [[name, values[place]]])),
+  );
 }
 
 /**

@@ -3,6 +3,9 @@ import { isObject } from '../../internal/json.js';
 import { fold } from '../../internal/names-text.js';
 import { nearestName } from '../../internal/options/nearest-name.js';
 import { isVariableName } from '../../process/environment.js';
+import { known } from '../../programs/cell.js';
+import { programOf, serverCells } from '../../programs/list.js';
+import { loose } from '../../programs/loose.js';
 import type { McpServerDefinition, McpServerEntry, McpServerOrigin } from './definition.js';
 import { unknownPlaceholdersIn } from './expansion.js';
 import { problemOfUrl } from './server-url.js';
@@ -18,30 +21,63 @@ const TRANSPORTS: ReadonlyMap<string, McpServerDefinition['transport']> = new Ma
   ['streamablehttp', 'http'],
 ]);
 
-/** Keys that hold the map of servers in a configuration file: the common key, that of VS Code, and that of Zed. */
-export const SERVER_MAPS: readonly string[] = ['mcpServers', 'servers', 'context_servers'];
-
-/**
- * Reads the servers of a map, or of an object that holds the map under a key of `SERVER_MAPS`. Each entry has a definition
- * or a problem. An invalid entry does not affect the others.
- */
-export function readServerMap(map: object, origin: McpServerOrigin): readonly McpServerEntry[] {
-  return Object.entries(serversOf(map as Fields)).map(([name, fields]) => readServer(name, fields, origin));
+/** Keys that lead to the map of servers in the files of all programs. A longer path comes before its beginning. */
+function mapPaths(): readonly (readonly string[])[] {
+  return serverCells(({ maps }) => maps)
+    .flat()
+    .sort((a, b) => b.length - a.length);
 }
 
-/** Finds the map of servers. In a bare map, `servers` may be the name of a server, whose fields are not all objects. */
-function serversOf(map: Fields): Fields {
-  const [own, ...others] = SERVER_MAPS.map((key) => map[key]);
-  if (isObject(own)) return own;
-  const found = others.filter(isObject);
-  return found.find((servers) => Object.values(servers).every(isObject)) ?? map;
+/**
+ * Reads the servers of a map, or of an object that holds the map under a key of some program. Each entry has a definition
+ * or a problem. An invalid entry does not affect the others.
+ */
+export function readServerMap(document: object, origin: McpServerOrigin): readonly McpServerEntry[] {
+  const { servers } = findServerMap(document as Fields);
+  const isOff = switchedOff(document as Fields);
+  return Object.entries(servers).map(([name, fields]) =>
+    readServer(name, isObject(fields) && isOff(name) ? { ...fields, disabled: true } : fields, origin),
+  );
+}
+
+/** Finds the map of servers, and the keys that lead to it. No keys mean that the whole document is the map. */
+export function findServerMap(document: Fields): { readonly servers: Fields; readonly keys: readonly string[] } {
+  if (document.mcpServers === null) return { servers: {}, keys: ['mcpServers'] };
+  const found = mapPaths()
+    .map((keys) => ({ keys, servers: valueAt(document, keys) }))
+    .filter(
+      ({ keys: [key], servers }) =>
+        // In a bare map, `servers` may be the name of a server, whose fields are not all objects.
+        isObject(servers) && (key === 'mcpServers' || Object.values(servers).every(isObject)),
+    );
+  const named = found.find(({ keys: [key] }) => key === 'mcpServers') ?? found[0];
+  if (named !== undefined) return named as { servers: Fields; keys: readonly string[] };
+  // Keys such as `$schema` and `_comment` are notes.
+  const servers = Object.entries(document).filter(([key, value]) => isObject(value) || !/^[$_/]/.test(key));
+  return { servers: Object.fromEntries(servers), keys: [] };
+}
+
+function valueAt(document: Fields, keys: readonly string[]): unknown {
+  return keys.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), document);
+}
+
+/** Returns a predicate for the servers that another list of the file switches off. */
+function switchedOff(document: Fields): (name: string) => boolean {
+  const listsOf = (kind: 'off' | 'on') =>
+    serverCells(({ lists }) => lists).flatMap((lists) => {
+      const keys = lists[kind];
+      const names = keys && valueAt(document, keys);
+      return Array.isArray(names) ? [names as readonly unknown[]] : [];
+    });
+  const [off, on] = [listsOf('off'), listsOf('on')];
+  return (name) => off.some((names) => names.includes(name)) || on.some((names) => !names.includes(name));
 }
 
 /** Reads one server. Returns its definition, or the problem with it. */
 export function readServer(name: string, fields: unknown, origin: McpServerOrigin): McpServerEntry {
   if (!isObject(fields))
     return { name, problem: 'it must be an object with a `command` or a `url`', notes: [], origin };
-  const ours = translate(fields);
+  const ours = translate(fields, origin);
   const notes = notesOn(ours);
   const ignored = Object.keys(ours).filter((field) => !KNOWN.has(field) && !isMissed(field));
   const problems = problemsOf(name, ours, origin);
@@ -49,29 +85,74 @@ export function readServer(name: string, fields: unknown, origin: McpServerOrigi
   return { name, definition: define(name, ours, origin), notes, ignored };
 }
 
+/** Names of fields in other programs, and their names here. */
+function fieldNames(): ReadonlyMap<string, string> {
+  return new Map(serverCells(({ fields }) => fields).flatMap((fields) => Object.entries(fields)));
+}
+
 /**
- * Renames fields that other programs name differently: `httpUrl`, `serverUrl`, `enabled`, `tools` and `disabledTools`. If
- * both names are present, the other program's field is kept and reported as unknown. Null counts as absent.
+ * Returns the fields under their names here, with values of the right type. If both names of a field are present, the
+ * other program's field is kept and reported as unknown.
  */
-function translate(given: Fields): Fields {
-  const present: Fields = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
-  const { httpUrl, serverUrl, tools, disabledTools, enabled, ...own } = present;
-  const fields: Record<string, unknown> = { ...own };
-  if (tools !== undefined) fields[isTexts(tools) && own.includeTools === undefined ? 'includeTools' : 'tools'] = tools;
-  if (httpUrl !== undefined && own.url === undefined) {
-    fields.url = httpUrl;
-    fields.type = typeOf(own) ?? 'http';
-  } else if (httpUrl !== undefined) fields.httpUrl = httpUrl;
-  if (serverUrl !== undefined) fields[fields.url === undefined ? 'url' : 'serverUrl'] = serverUrl;
-  if (typeof enabled === 'boolean') fields.disabled = own.disabled || !enabled;
-  else if (enabled !== undefined) fields.enabled = enabled;
-  if (disabledTools !== undefined) fields.excludeTools = [own.excludeTools ?? [], disabledTools].flat();
+function translate(given: Fields, { program }: McpServerOrigin): Fields {
+  const { enabled, ...own } = renamed(opened(loose.object(given)));
+  const { type, command, args, timeout, disabled } = own;
+  const parts = Array.isArray(command) ? [...(command as unknown[]), ...(Array.isArray(args) ? args : [])] : undefined;
+  const isOn = loose.boolean(enabled);
+  const fields: Record<string, unknown> = {
+    ...own,
+    command: loose.text(parts === undefined ? command : parts[0]),
+    args: loose.texts(parts === undefined ? args : parts.slice(1)),
+    env: loose.textMap(own.env),
+    headers: loose.textMap(own.headers),
+    // A remote server may speak Streamable HTTP or SSE.
+    type: loose.word(type) === 'remote' ? undefined : type,
+    timeout: inMilliseconds(loose.number(timeout), program),
+    disabled: typeof isOn === 'boolean' ? loose.boolean(disabled) === true || !isOn : loose.boolean(disabled),
+    enabled: typeof isOn === 'boolean' ? undefined : enabled,
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** Moves the fields of an inner object, such as `transport` of Cline, to the server. */
+function opened(server: Fields): Fields {
+  const inner = serverCells((table) => table.inner).find((name) => name !== undefined && isObject(server[name]));
+  if (inner === undefined) return server;
+  const { [inner]: fields, ...outer } = server;
+  return { ...loose.object(fields as Fields), ...outer };
+}
+
+function renamed(given: Fields): Fields {
+  const fields: Record<string, unknown> = {};
+  const names = fieldNames();
+  for (const [theirs, value] of Object.entries(given)) {
+    const ours = names.get(theirs);
+    if (theirs === 'disabledTools') fields.excludeTools = [given.excludeTools ?? [], value].flat();
+    else if (ours === undefined) fields[theirs] ??= value;
+    else if (given[ours] !== undefined || fields[ours] !== undefined || !fits(ours, value)) fields[theirs] = value;
+    else fields[ours] = value;
+    if (theirs === 'httpUrl' && fields.url === value) fields.type = typeOf(given) ?? 'http';
+  }
   return fields;
 }
 
+/** The field `tools` of some programs is not a list of names. */
+function fits(name: string, value: unknown): boolean {
+  return name !== 'includeTools' || isTexts(value);
+}
+
+function inMilliseconds(timeout: unknown, program: string | undefined): unknown {
+  const unit = known(programOf(program)?.servers?.timeUnit, 'milliseconds');
+  return unit === 'seconds' && typeof timeout === 'number' ? Math.min(timeout * 1_000, MAX_TIMER_MS) : timeout;
+}
+
+/** A shorter time limit was probably meant in seconds. */
+const SHORT_MS = 1_000;
+
 /** Returns a note for each unknown field that its author misses, and for each unknown variable. */
 function notesOn(fields: Fields): string[] {
-  const { command, args, env = {}, cwd, url, headers = {} } = fields;
+  const { command, args, env = {}, cwd, url, headers = {}, timeout } = fields;
+  const isShort = typeof timeout === 'number' && timeout > 0 && timeout < SHORT_MS;
   const texts = [command, args, cwd, url, ...[env, headers].map((map) => isObject(map) && Object.values(map))].flat();
   return [
     ...Object.keys(fields)
@@ -80,6 +161,9 @@ function notesOn(fields: Fields): string[] {
     ...unknownPlaceholdersIn(texts.filter(isText)).map(
       (text) => `${JSON.stringify(text)} is not a supported variable and stays unchanged`,
     ),
+    ...(isShort
+      ? [`\`timeout\` is in milliseconds, so requests end after ${timeout} ms: write ${timeout * 1_000} for seconds`]
+      : []),
   ];
 }
 
@@ -92,15 +176,22 @@ function define(name: string, fields: Fields, origin: McpServerOrigin): McpServe
     command: typed.command,
     args: [...(typed.args ?? [])],
     env: { ...typed.env },
-    cwd: typed.cwd,
+    cwd: typed.cwd ?? startFolder(origin),
     url: typed.url,
     headers: { ...typed.headers },
     includeTools: typed.includeTools && [...typed.includeTools],
     excludeTools: [...(typed.excludeTools ?? [])],
     callTimeoutMs: typed.timeout,
+    protocol: typed.protocol,
     disabled: typed.disabled ?? false,
     origin,
   };
+}
+
+/** Returns the directory in which the servers of the origin's program start; undefined for the default. */
+function startFolder({ program, root, workspaceDir }: McpServerOrigin): string | undefined {
+  const place = known(programOf(program)?.servers?.startsIn, 'package');
+  return place === 'workspace' && root !== undefined ? workspaceDir : undefined;
 }
 
 function typeOf({ type, transport }: Fields): unknown {
@@ -110,7 +201,7 @@ function typeOf({ type, transport }: Fields): unknown {
 function transportOf(fields: Fields, origin: McpServerOrigin): McpServerDefinition['transport'] | undefined {
   const type = typeOf(fields);
   if (type !== undefined)
-    return typeof type === 'string' ? TRANSPORTS.get(type.toLowerCase().replace(/[-_]/g, '')) : undefined;
+    return typeof type === 'string' ? TRANSPORTS.get(String(loose.word(type)).replace(/[-_]/g, '')) : undefined;
   return fields.url === undefined ? 'stdio' : (origin.urlMeans ?? 'http');
 }
 
@@ -136,8 +227,11 @@ const KINDS: readonly (readonly [kind: string, fits: (value: unknown) => boolean
   ['an object of strings without NUL characters', isTextMap, ['headers']],
   ['an object of strings without NUL characters, by the names of variables', isVariables, ['env']],
   ['a boolean', (value) => typeof value === 'boolean', ['disabled']],
+  ['"auto", "2025-11-25" or "2026-07-28"', (value) => PROTOCOLS.includes(value), ['protocol']],
   [`a number of milliseconds from 1 to ${MAX_TIMER_MS}`, isTimerMs, ['timeout']],
 ];
+
+const PROTOCOLS: readonly unknown[] = ['auto', '2025-11-25', '2026-07-28'];
 
 /** Leaves out `trust`, `alwaysAllow` and `autoApprove`: a configuration file must not switch off approvals. */
 const KNOWN = new Set(['type', 'transport', ...KINDS.flatMap(([, , fields]) => fields)]);
@@ -171,7 +265,9 @@ function kindProblems(fields: Fields): string[] {
 
 function transportProblems(fields: Fields, origin: McpServerOrigin): string[] {
   const transport = transportOf(fields, origin);
-  const { command, args, url } = fields;
+  const { command, args, url, protocol } = fields;
+  if (transport === 'sse' && protocol === '2026-07-28')
+    return ['`protocol` "2026-07-28" needs the type "stdio" or "http", got "sse"'];
   if (transport === undefined)
     return [`\`type\` must be "stdio", "http" or "sse", got ${JSON.stringify(typeOf(fields))}`];
   if (command !== undefined && url !== undefined) return ['it must have a `command` or a `url`, not both'];

@@ -1,5 +1,6 @@
 import { isObject } from '../../internal/json.js';
-import { type DialectInputSource, resultText } from './dialect.js';
+import { contentText } from '../../model/message.js';
+import type { EventFields } from '../events/hook-event-context.js';
 import type { JsonMap } from './parse-events.js';
 
 /** A finished call of a tool of Claude Code. */
@@ -24,17 +25,22 @@ const FIELDS: Readonly<Record<string, (call: FinishedCall) => JsonMap>> = {
   WebFetch: ({ args, text }) => ({ url: args.url, result: text }),
 };
 
+/** The fields of an event, and the name of its tool in Claude Code. */
+interface NamedFields {
+  readonly toolName?: string | undefined;
+  readonly fields: EventFields;
+}
+
 /** Returns the result of a tool as Claude Code shows it to hooks. Fields of a structured result replace all others. */
-export function toolResponse(source: DialectInputSource): JsonMap {
-  const { toolName = '', fields } = source;
+export function toolResponse({ toolName = '', fields }: NamedFields): JsonMap | undefined {
   const { result, flat } = fields;
-  if (result === undefined) return {};
+  if (result === undefined) return undefined;
   const { content, structured, isError = false } = result;
   const own = isObject(structured) ? structured : {};
   const args = isObject(flat?.tool_input) ? flat.tool_input : {};
-  const call = { args, text: resultText(source) ?? '', isError, own };
+  const call = { args, text: contentText(content), isError, own };
   const known = Object.hasOwn(FIELDS, toolName) ? FIELDS[toolName]?.(call) : undefined;
-  return { tool_response: { content, structured, is_error: isError, ...known, ...own } };
+  return { content, structured, is_error: isError, ...known, ...own };
 }
 
 /** A structured result with one of the streams already says which text belongs to which. */

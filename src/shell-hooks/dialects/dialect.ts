@@ -1,50 +1,17 @@
-import { contentText } from '../../model/message.js';
-import type { EventFields } from '../events/hook-event-context.js';
+import { known } from '../../programs/cell.js';
+import type { HookDialect, HookEvent } from '../../programs/hook-event.js';
+import { type EventTable, type HookTable, type MatcherKind, namedEvent } from '../../programs/hook-table.js';
 import type { HookContent, HookSource } from '../files/source.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { FinishedHook, HookReading } from '../hook/effects.js';
-import type { HookDialect, HookEvent } from '../hook/event.js';
+import { type DialectInputSource, inputFields } from './input-values.js';
+import { parseNativeHooks, readNative } from './native.js';
+import { parseOutput } from './output.js';
+import { type JsonMap, parseEvents } from './parse-events.js';
+import { readAnswer } from './read-answer.js';
 
-/** An event of a program, and the event of Keelson that it maps to. */
-export interface DialectEvent {
-  readonly event: HookEvent;
-  /** Limits an `after_tool` hook to tools that succeeded, or to tools that failed. */
-  readonly after?: 'success' | 'failure' | undefined;
-  /**
-   * Limits a tool event to one tool, by its name in this dialect. `mcp` means the tools of MCP servers. Default: all
-   * tools.
-   */
-  readonly tools?: string | undefined;
-  /** Returns the string that the matcher is tested with. Default: the name of the tool. */
-  readonly subject?: ((args: unknown) => string | undefined) | undefined;
-  /** Returns a further name of a tool, which matchers at this event may use. */
-  readonly alias?: ((toolName: string) => string) | undefined;
-}
-
-/** Events that do not exist here. Hooks at `gates` could have refused something, so they are reported as errors. */
-export interface OtherEvents {
-  readonly notices: readonly string[];
-  readonly gates: readonly string[];
-}
-
-/** Values from which a dialect builds the input of a hook. */
-export interface DialectInputSource {
-  readonly hook: ShellHook;
-  readonly fields: EventFields;
-  /** Name of the tool in this dialect. Set only at tool events. */
-  readonly toolName: string | undefined;
-  readonly sessionId: string;
-  /** Id of the run. Undefined for session events. */
-  readonly runId: string | undefined;
-  readonly workspaceDir: string;
-  /** Current time in milliseconds since 1970. */
-  readonly now: number;
-  /**
-   * Redacts sensitive fields. Needed only for values that the dialect writes as JSON strings; all other fields are
-   * redacted later.
-   */
-  readonly redact: (value: unknown) => unknown;
-}
+/** An event of a program whose hooks run here. */
+export type DialectEvent = EventTable & { readonly event: HookEvent };
 
 /** Values from which a dialect builds the environment variables of a hook. */
 export interface DialectEnvironment {
@@ -54,96 +21,153 @@ export interface DialectEnvironment {
   readonly prefix: string;
 }
 
-/** Rules for the hooks of one program: how files are parsed, inputs are built, and outputs are interpreted. */
+/** Rules for the hooks of one program, with every unknown fact on its safe side. */
 export interface Dialect {
   readonly id: HookDialect;
+  readonly table: HookTable;
   /**
    * Events by their name in this dialect. If several names map to one event, a hook without `dialectEvent` gets the
    * first name.
    */
   readonly events: Readonly<Record<string, DialectEvent>>;
-  /** Events of the program that do not exist here. Default: none. */
-  readonly otherEvents?: OtherEvents | undefined;
-  /**
-   * Standard paths of hook files, relative to the home directory and to the workspace. `{app}` stands for the name of
-   * the application. `*.json` at the end stands for all JSON files of the directory.
-   */
+  /** Names of all events of the program, also of those that do not exist here. */
+  readonly eventNames: readonly string[];
   readonly places: { readonly user: readonly string[]; readonly workspace: readonly string[] };
-  /** Names of the variables that hold the directory of the project and of the extension package. */
-  readonly folders: { readonly project: readonly string[]; readonly extension: readonly string[] };
-  /** Variables with a fixed value. They are expanded before the command line is shown for approval. */
-  readonly constants?: Readonly<Record<string, string>> | undefined;
-  /** Default working directory of an extension package's hooks. */
+  readonly hasComments: boolean;
+  /** True if hook files contain tool names of another program. */
+  readonly hasForeignTools: boolean;
+  /** Variables of the workspace and of the extension package, and variables with a fixed value. */
+  readonly folders: {
+    readonly project: readonly string[];
+    readonly extension: readonly string[];
+    readonly fixed: Readonly<Record<string, string>>;
+  };
   readonly worksIn: 'extension' | 'workspace';
-  /** Effect of a hook that refuses an answer: the answer is withheld, or the agent continues. */
   readonly refusedAnswer: 'withheld' | 'continued';
-  /** True if hook files may contain comments. Default false. */
-  readonly hasComments?: boolean | undefined;
-  /** True if hook files contain tool names of another program. Default false. */
-  readonly hasForeignTools?: boolean | undefined;
-  /** Required arguments of the tools that the program documents, by tool name, as of November 2026. Default: none. */
-  readonly toolFields?: Readonly<Record<string, readonly string[]>> | undefined;
-  /**
-   * True if a matcher at an event without a tool is tested with the `source` of the event, such as the reason why a
-   * session starts. Default false: the matcher is ignored.
-   */
-  readonly matchesSources?: boolean | undefined;
-  /** True if hooks may read a transcript in the format of Claude Code. Default false: `transcript_path` is empty. */
-  readonly readsTranscripts?: boolean | undefined;
-  /** True if a command runs once even if several matchers of a file select it. Default false. */
-  readonly runsOnce?: boolean | undefined;
-  /**
-   * Returns the name of a tool in this dialect. Not called for tools in `toolNames`. Default: the name is unchanged.
-   */
-  readonly toolName?: ((name: string) => string) | undefined;
-  /**
-   * Returns the name of an MCP tool of a plugin, from the name of the plugin and `server__tool`. Default: the name has no
-   * plugin.
-   */
-  readonly pluginTool?: ((plugin: string, tool: string) => string) | undefined;
-  /**
-   * Translates a matcher to the native dialect: a list of names, or a regular expression. Default: the matcher is
-   * unchanged.
-   */
-  readonly matcher?: ((given: string) => string) | undefined;
+  readonly matchesSources: boolean;
+  readonly readsTranscripts: boolean;
+  readonly runsOnce: boolean;
+  /** Returns the name of a tool in this dialect. Not called for tools in `toolNames`. */
+  toolName(name: string): string;
+  /** Returns the name of an MCP tool of a plugin, from the name of the plugin and `server__tool`. */
+  pluginTool(plugin: string, tool: string): string;
+  /** Returns the names of such a tool that matchers may use. */
+  pluginNames(plugin: string, tool: string): readonly string[];
+  /** Returns further names of a tool, which matchers may use. */
+  aliases(name: string): readonly string[];
+  /** Translates a matcher to the native dialect: a list of names, or a regular expression. */
+  matcher(given: string): string;
   /** Reads the `hooks` of a document. Reports invalid hooks and leaves them out. */
-  readonly parse: (document: Readonly<Record<string, unknown>>, source: HookSource) => HookContent;
+  parse(document: JsonMap, source: HookSource): HookContent;
   /** Returns input fields that only hooks of this dialect get. They replace common fields with the same name. */
-  readonly input?: ((source: DialectInputSource) => Readonly<Record<string, unknown>>) | undefined;
+  input(source: DialectInputSource): JsonMap;
   /** Returns environment variables that only hooks of this dialect get. */
-  readonly variables?:
-    | ((hook: ShellHook, environment: DialectEnvironment) => Readonly<Record<string, string>>)
-    | undefined;
-  /** Returns true if the first line of output says that Keelson does not need to wait for the hook. Default: false. */
-  readonly detaches?: ((line: string) => boolean) | undefined;
+  variables(hook: ShellHook, environment: DialectEnvironment): Readonly<Record<string, string>>;
+  /** Returns true if the first line of output says that Keelson does not need to wait for the hook. */
+  readonly detaches: ((line: string) => boolean) | undefined;
   /** Interprets the result of a hook. */
-  readonly read: (run: FinishedHook) => HookReading;
+  read(run: FinishedHook): HookReading;
 }
 
-/** Returns the event that the hook file names; undefined for a hook without `dialectEvent`. */
-export function namedEvent<Event>(
-  events: Readonly<Record<string, Event>>,
-  { dialectEvent }: Pick<ShellHook, 'dialectEvent'>,
-): Event | undefined {
-  return dialectEvent !== undefined && Object.hasOwn(events, dialectEvent) ? events[dialectEvent] : undefined;
+/** Creates the rules for the hooks of a program from its table. */
+export function createDialect(id: HookDialect, table: HookTable): Dialect {
+  const isNative = id === 'native';
+  const all = known(table.events, {});
+  const variables = known(table.variables, { workspace: [], package: [] });
+  const answer = known(table.answer, { fields: {}, refusal: { '*': 'cancel' } });
+  const events = Object.entries(all).filter((entry): entry is [string, DialectEvent] => entry[1].event !== undefined);
+  const tools = known(table.tools, {});
+  const mcpTool = known(table.mcpTool, 'mcp__<server>__<tool>');
+  const nameOf = (name: string) => mcpName(mcpTool, /^mcp__(.+?)__(.*)$/.exec(name)) ?? name;
+  const input = known(table.input, {});
+  return {
+    id,
+    table,
+    events: Object.fromEntries(events),
+    eventNames: Object.keys(all),
+    places: known(table.files, { user: [], workspace: [] }),
+    hasComments: known(table.form, {}).comments === true,
+    hasForeignTools: !isNative,
+    folders: { project: variables.workspace, extension: variables.package, fixed: variables.fixed ?? {} },
+    worksIn: known(table.startsIn, 'workspace') === 'package' ? 'extension' : 'workspace',
+    refusedAnswer: known(table.refusedAnswer, 'withheld'),
+    matchesSources: known(table.matchesSources, false),
+    readsTranscripts: known(table.readsTranscripts, false),
+    runsOnce: known(table.runsOnce, false),
+    toolName: nameOf,
+    pluginTool: (plugin, tool) =>
+      table.pluginTool === 'unknown' ? nameOf(`mcp__${tool}`) : pluginName(table.pluginTool.value, plugin, tool),
+    // If the name is not known, that of Claude Code also counts, so that a guard matches rather than not.
+    pluginNames: (plugin, tool) => [
+      `mcp__${tool}`,
+      pluginName(known(table.pluginTool, CLAUDE_PLUGIN_TOOL), plugin, tool),
+    ],
+    aliases: (name) => (Object.hasOwn(tools, name) ? (tools[name]?.aliases ?? []) : []),
+    matcher: (given) => MATCHERS[known(table.matcher, 'pattern')](given),
+    parse: isNative ? parseNativeHooks : (document, source) => parseEvents(document, source, table),
+    input: (source) => ({
+      ...inputFields(input, source, tools),
+      ...inputFields(namedEvent(all, source.hook)?.input ?? {}, source, tools),
+    }),
+    variables: (hook, environment) =>
+      isNative ? ownVariables(hook, environment) : sessionVariables(variables.session ?? [], environment.sessionId),
+    detaches: answer.detaches ? isAsyncNotice : undefined,
+    read: isNative ? readNative : (run) => readAnswer(run, table),
+  };
 }
 
-/** Returns the names of all events of a program, also of those that do not exist here. */
-export function eventNames({ events, otherEvents }: Dialect): readonly string[] {
-  return [...Object.keys(events), ...(otherEvents?.gates ?? []), ...(otherEvents?.notices ?? [])];
+/** Returns true for the line `{"async": true}`. With it, a hook says that Keelson does not need to wait for it. */
+function isAsyncNotice(line: string): boolean {
+  return parseOutput(line).output?.async === true;
 }
 
-/** Returns the text of a tool result. Undefined except at `after_tool`. */
-export function resultText({ fields: { result } }: DialectInputSource): string | undefined {
-  return result && contentText(result.content);
+function mcpName(template: string, parts: RegExpExecArray | null): string | undefined {
+  if (parts === null) return undefined;
+  const [, server = '', tool = ''] = parts;
+  return template.replace('<server>', () => server).replace('<tool>', () => tool);
 }
+
+const CLAUDE_PLUGIN_TOOL = 'mcp__plugin_<plugin>_<server>__<tool>';
+
+function pluginName(template: string, plugin: string, tool: string): string {
+  return (
+    mcpName(
+      template.replace('<plugin>', () => plugin),
+      /^(.+?)__(.*)$/.exec(tool),
+    ) ?? `mcp__${tool}`
+  );
+}
+
+/** Translations of a matcher to the native dialect, whose patterns match any part of a name. */
+const MATCHERS: Readonly<Record<MatcherKind, (given: string) => string>> = {
+  'names-or-pattern': (given) => given,
+  'words-or-pattern': (given) => (/^[\w|]+$/.test(given) ? given : `(?:${given})`),
+  pattern: (given) => `(?:${given})`,
+  'pattern-or-name': (given) => {
+    try {
+      new RegExp(given);
+      return `(?:${given})`;
+    } catch {
+      return `^(?:${given.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&')})$`;
+    }
+  },
+  'whole-name': (given) => {
+    if (given === '**') return '.*';
+    return /^[\w|]+$/.test(given) ? given : `^(?:${given})$`;
+  },
+};
 
 const LONGEST_ID = 4_096;
 
-/**
- * Returns the session id as an environment variable. Returns no variable if the id, which may come from a client, is
- * too long or contains NUL. The hook's input always contains the id.
- */
-export function sessionVariable(name: string, id: string): Readonly<Record<string, string>> {
-  return id.includes('\0') || id.length > LONGEST_ID ? {} : { [name]: id };
+/** Leaves out an id, which may come from a client, that is too long or contains NUL. The input always has it. */
+function sessionVariables(names: readonly string[], id: string): Readonly<Record<string, string>> {
+  return id.includes('\0') || id.length > LONGEST_ID ? {} : Object.fromEntries(names.map((name) => [name, id]));
+}
+
+function ownVariables({ event }: ShellHook, { prefix, workspaceDir, sessionId }: DialectEnvironment) {
+  return {
+    [`${prefix}_PROJECT_DIR`]: workspaceDir,
+    ...sessionVariables([`${prefix}_SESSION_ID`], sessionId),
+    [`${prefix}_HOOK_EVENT`]: event,
+  };
 }

@@ -1,26 +1,30 @@
+import type { HookDialect } from '../../programs/hook-event.js';
+import { type HookTable, namedEvent } from '../../programs/hook-table.js';
+import { PROGRAMS, programOf } from '../../programs/list.js';
 import type { ShellHook } from '../hook/definition.js';
-import type { HookDialect } from '../hook/event.js';
-import { claude } from './claude.js';
-import { codex } from './codex.js';
-import { copilot } from './copilot.js';
-import { cursor } from './cursor.js';
-import { type Dialect, type DialectEvent, namedEvent } from './dialect.js';
-import { gemini } from './gemini.js';
-import { native } from './native.js';
+import { createDialect, type Dialect, type DialectEvent } from './dialect.js';
 
-/** All dialects. A new dialect needs its own file and one line here. */
-export const DIALECTS: readonly Dialect[] = [native, claude, codex, gemini, cursor, copilot];
+const created = new WeakMap<HookTable, Dialect>();
 
-const BY_ID = new Map<HookDialect, Dialect>(DIALECTS.map((dialect) => [dialect.id, dialect]));
+/** Returns the ids of the programs with hooks. */
+export function dialectIds(): readonly HookDialect[] {
+  return PROGRAMS.filter(({ hooks }) => hooks !== undefined).map(({ id }) => id as HookDialect);
+}
 
 /** Returns the dialect with this id, or the native dialect if the id is unknown. */
 export function dialectOf(id: HookDialect): Dialect {
-  return BY_ID.get(id) ?? native;
+  const table = programOf(id)?.hooks;
+  if (table === undefined) return dialectOf('native');
+  const before = created.get(table);
+  if (before !== undefined) return before;
+  const dialect = createDialect(id, table);
+  created.set(table, dialect);
+  return dialect;
 }
 
 /** Returns true if hooks of the dialect may read a transcript. The other dialects have other formats. */
 export function readsTranscripts({ dialect }: Pick<ShellHook, 'dialect'>): boolean {
-  return dialectOf(dialect).readsTranscripts === true;
+  return dialectOf(dialect).readsTranscripts;
 }
 
 /** Returns the hook's event in its dialect; undefined for a hook without `dialectEvent`. */

@@ -3,33 +3,16 @@ import { isObject, type JsonObject } from '../../internal/json.js';
 import { nearestName } from '../../internal/options/nearest-name.js';
 import { timerMs } from '../../internal/options/rules.js';
 import { memberProblems, unknownName } from '../../internal/options/validate.js';
+import { HOOK_EVENTS, type HookEvent, isHookEvent } from '../../programs/hook-event.js';
+import { loose } from '../../programs/loose.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
-import { definitionRules, type HookRegistration, type ShellHook } from '../hook/definition.js';
+import { definitionRules, type HookRegistration } from '../hook/definition.js';
 import { type FinishedHook, failed, type HookEffects, type HookReading, SILENT } from '../hook/effects.js';
-import { HOOK_EVENTS, type HookEvent, isHookEvent } from '../hook/event.js';
 import { type HookProblem, malformed } from '../hook/problem.js';
 import { conversationEffects, findBadConversation } from './conversation-fields.js';
-import { type Dialect, type DialectEnvironment, sessionVariable } from './dialect.js';
 import { findBadField, parseRun, reasonOf, reasonOfExit, resultOf, textOf } from './output.js';
 import type { JsonMap } from './parse-events.js';
-
-/** Hooks in Keelson's own format. */
-export const native: Dialect = {
-  id: 'native',
-  events: Object.fromEntries(HOOK_EVENTS.map((event) => [event, { event }])),
-  places: { user: ['.{app}/hooks.json'], workspace: ['.{app}/hooks.json'] },
-  folders: { project: [], extension: [] },
-  worksIn: 'extension',
-  refusedAnswer: 'withheld',
-  readsTranscripts: true,
-  parse: parseNativeHooks,
-  variables: ({ event }: ShellHook, { prefix, workspaceDir, sessionId }: DialectEnvironment) => ({
-    [`${prefix}_PROJECT_DIR`]: workspaceDir,
-    ...sessionVariable(`${prefix}_SESSION_ID`, sessionId),
-    [`${prefix}_HOOK_EVENT`]: event,
-  }),
-  read: readNative,
-};
+import { withoutBadFields } from './read-entry.js';
 
 const KNOWN: readonly string[] = ['hooks', 'timeout', 'name', 'version', 'description', '$schema'];
 /**
@@ -99,7 +82,8 @@ function entryOf(entry: unknown, event: HookEvent | undefined, source: HookSourc
   const unknown = Object.keys(definition).find((key) => !Object.hasOwn(definitionRules, key));
   if (unknown !== undefined) return refuse(unknownName('setting', unknown, Object.keys(definitionRules)));
   const { scope, extension, root } = source;
-  const named = { event, ...definition } as unknown as HookRegistration;
+  const at = String(event ?? entry.event);
+  const named = withoutBadFields({ event, ...loose.object(definition) }, source, at) as unknown as HookRegistration;
   return [{ ...named, scope, extension, root, source: source.source, dialect: 'native' }];
 }
 
@@ -146,7 +130,7 @@ const SNAKE_CASE: ReadonlyMap<string, string> = new Map(
  * Interprets the result of a hook in Keelson's own format. If the hook failed, only a cancellation in its output
  * counts.
  */
-function readNative(run: FinishedHook): HookReading {
+export function readNative(run: FinishedHook): HookReading {
   const { hook, result } = run;
   if (hook.exitCodes && result.exitCode === 2) return { ...SILENT, effects: { cancel: reasonOfExit(run) } };
   const { output, objects, failure, problem } = parseRun(run);

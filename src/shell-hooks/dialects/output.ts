@@ -1,10 +1,9 @@
 import { isObject, isTexts, type JsonObject, type JsonValue } from '../../internal/json.js';
 import { lossText, readJson, readJsonCut } from '../../internal/read-json.js';
 import { safeText } from '../../internal/safe-text.js';
-import type { ShellHook } from '../hook/definition.js';
-import { type FinishedHook, type HookEffects, type HookReading, NO_REASON, SILENT } from '../hook/effects.js';
-import { isEntryEvent, isGateEvent } from '../hook/event.js';
-import { type HookProblem, malformed, problemOf, TOO_MUCH_OUTPUT } from '../hook/problem.js';
+import { isEntryEvent } from '../../programs/hook-event.js';
+import { type FinishedHook, NO_REASON } from '../hook/effects.js';
+import { type HookProblem, problemOf, TOO_MUCH_OUTPUT } from '../hook/problem.js';
 import { shortText } from '../run/text.js';
 import { createBudget, findObjects } from './found-objects.js';
 
@@ -27,9 +26,11 @@ const DROPPED = ['constructor', 'prototype'];
  * strings, because JSON can escape any character of a secret.
  */
 export function parseOutput(stdout: string, redact = (text: string) => text): ParsedOutput {
-  const text = stdout.replace(/^\uFEFF/, '').trim();
+  const text = plainText(stdout);
   if (text === '') return {};
   const read = readJson(text, { drop: DROPPED });
+  // Some hooks write their JSON as a JSON string.
+  if ('value' in read && typeof read.value === 'string') return parseOutput(read.value, redact);
   if ('value' in read && isObject(read.value)) {
     const repeated = read.lost.find(({ reason }) => reason === 'repeated');
     const output = redacted(read.value as JsonObject, redact);
@@ -44,6 +45,12 @@ export function parseOutput(stdout: string, redact = (text: string) => text): Pa
   const budget = createBudget();
   const found = findObjects(text, (json) => objectIn(json, redact), budget);
   return { problem, found, isUnfinished: budget.tokens <= 0 };
+}
+
+/** Returns an output without the marks of an encoding. Text in UTF-16 has a zero in each character of ASCII. */
+function plainText(output: string): string {
+  const text = output.includes('\0') ? output.replace(/^\uFFFD+|\0/g, '') : output;
+  return text.replace(/^\uFEFF/, '').trim();
 }
 
 /** The output of a finished hook, and the problem of its program. */
@@ -64,7 +71,8 @@ export function parseRun({ hook, result, redact }: FinishedHook, text = result.s
 }
 
 function objectIn(text: string, redact: (text: string) => string): JsonObject | undefined {
-  const value = readJsonCut(text, DROPPED);
+  const read = readJson(text, { drop: DROPPED, comments: true });
+  const value = readJsonCut(text, DROPPED) ?? ('value' in read ? read.value : undefined);
   return isObject(value) ? redacted(value as JsonObject, redact) : undefined;
 }
 
@@ -155,7 +163,7 @@ export function textOf(value: JsonValue | undefined): string | undefined {
 }
 
 /** Fields in which the programs write the reason of a refusal. */
-const REASONS = [
+export const REASONS: readonly string[] = [
   'permissionDecisionReason',
   'reason',
   'stopReason',
@@ -195,69 +203,4 @@ export function resultOf(value: JsonValue): { content: string; structured?: Json
 /** Returns `hookSpecificOutput`, which contains the event-specific fields of Claude Code and Gemini CLI. */
 export function specificOf({ hookSpecificOutput }: JsonObject): JsonObject {
   return isObject(hookSpecificOutput) ? (hookSpecificOutput as JsonObject) : {};
-}
-
-/** Rules of a dialect for interpreting hook output. */
-export interface OutputRules {
-  /** Returns the effects of exit code 2. */
-  readonly exitCode2: (run: FinishedHook, reason: string) => HookEffects;
-  /** Returns the refusal in an output. The refusal counts even if the output has other problems. */
-  readonly refusal: (output: JsonObject, run: FinishedHook) => HookEffects;
-  /** Returns all effects of an output. `refusal` contains the effects of its refusal. */
-  readonly effects: (output: JsonObject, run: FinishedHook, refusal: HookEffects) => HookEffects;
-  readonly fields: OutputFields;
-  /** Returns the text that must be one JSON object. Default: standard output. */
-  readonly textOf?: ((run: FinishedHook) => string) | undefined;
-  /** Returns the effects of output that is not JSON; undefined means failure. Default: no effects. */
-  readonly text?: ((run: FinishedHook) => HookEffects | undefined) | undefined;
-  /** Returns the effects of a failure. Default: no effects. */
-  readonly failure?: ((problem: HookProblem, run: FinishedHook) => HookEffects) | undefined;
-  /**
-   * Returns the output fields that have an effect at the hook's event. Nested fields are written as
-   * `hookSpecificOutput.name`.
-   */
-  readonly read: (hook: ShellHook) => readonly string[];
-}
-
-/**
- * Interprets the result of a hook of another program: first the exit code, then the output. A refusal counts with any
- * exit code.
- */
-export function readOutput(run: FinishedHook, rules: OutputRules): HookReading {
-  if (run.result.exitCode === 2) return { ...SILENT, effects: rules.exitCode2(run, reasonOfExit(run)) };
-  const parsed = parseRun(run, rules.textOf?.(run));
-  const { output, problem: unread, failure: problem } = parsed;
-  const refusal = refusalIn(parsed, run, rules);
-  const isRefused = Object.keys(refusal).length > 0;
-  if (output === undefined && problem === undefined && unread !== undefined && !isRefused) {
-    const effects = (rules.text ?? (() => ({})))(run);
-    if (effects !== undefined) return { ...SILENT, effects };
-  }
-  const bad = unread ?? (output && findBadField(output, rules.fields));
-  const failure = problem ?? (bad === undefined ? undefined : malformed(bad));
-  if (failure !== undefined) {
-    const effects = { ...rules.failure?.(failure, run), ...refusal };
-    return isRefused ? readRefusal(effects, refusal, failure) : { ...SILENT, effects, problem: failure };
-  }
-  if (output === undefined) return SILENT;
-  const read = [...rules.read(run.hook), ...(isRefused ? REASONS : [])];
-  return { output, data: {}, effects: rules.effects(output, run, refusal), ignored: unreadFields(output, read) };
-}
-
-/**
- * Returns the refusals in an output, without undefined members. Objects beside other text are not judged at an event
- * that no hook guards.
- */
-function refusalIn({ output, objects }: ParsedRun, run: FinishedHook, rules: OutputRules): HookEffects {
-  const judged = isGateEvent(run.hook.event) ? objects : objects.filter((object) => object === output);
-  // Reversed, so that the first refusal counts.
-  const members = judged.flatMap((object) => Object.entries(rules.refusal(object, run))).reverse();
-  return Object.fromEntries(members.filter(([, effect]) => effect !== undefined)) as HookEffects;
-}
-
-/** Returns the interpreted result of a hook that refused and failed. Its exit code is not reported as a problem. */
-function readRefusal(effects: HookEffects, refusal: HookEffects, failure: HookProblem): HookReading {
-  // A hook that only asks has not refused, so with `onFailure: 'block'` its failure cancels.
-  const refused = Object.keys(refusal).some((key) => key !== 'ask' && key !== 'userText');
-  return { ...SILENT, effects, refused, problem: failure.kind === 'exit-code' ? undefined : failure };
 }

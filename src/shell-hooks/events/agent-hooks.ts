@@ -79,11 +79,6 @@ export async function afterAgent({ text, hooks }: JudgedAnswer, run: RunContext,
 }
 
 /**
- * Limit for the turns that hooks add to a run. Without it, a hook that always refuses would keep the run going forever.
- */
-const MOST_CONTINUED = 8;
-
-/**
  * Runs `after_agent` hooks of other dialects before the run ends. A hook that refuses the answer makes the agent take
  * another turn.
  */
@@ -100,9 +95,9 @@ export async function judgeAnswer(
   if (outcome.cancelled) return rejectionOf(outcome);
   if (outcome.again === undefined) return undefined;
   const { by, reason } = outcome.again;
-  if (state.continued >= MOST_CONTINUED) {
+  if (state.continued >= parts.maxContinuations) {
     parts.logger.warn(
-      `Hook "${by}" refused the answer, but hooks can add at most ${MOST_CONTINUED} turns: the answer is used.`,
+      `Hook "${by}" refused the answer, but hooks can add at most ${parts.maxContinuations} turns: the answer is used. The option \`maxContinuations\` is the limit.`,
       { hookName: by, reason },
     );
     return undefined;

@@ -1,16 +1,19 @@
+import { describeError } from '../../errors.js';
 import type { Awaitable } from '../../internal/promise.js';
 import type { HookAction } from '../../lifecycle/hook-action.js';
 import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle, LoaderHost } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
-import { textOf, toolCallsOf } from '../../model/message.js';
+import { type Message, textOf, toolCallsOf } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
+import { HOOK_EVENTS, type HookEvent } from '../../programs/hook-event.js';
 import { dialectOf } from '../dialects/list.js';
 import type { ShellHook } from '../hook/definition.js';
-import { HOOK_EVENTS, type HookEvent } from '../hook/event.js';
 import type { HookRegistry } from '../hook/registry.js';
+import { frameGuard } from '../run/frame-guard.js';
 import { addPendingMessages, afterAgent, beforeAgent, type JudgedAnswer, judgeAnswer } from './agent-hooks.js';
-import { afterModel, beforeModel, beforeToolSelection, callModel } from './model-hooks.js';
+import { type CallRecord, idsOf } from './event-fields.js';
+import { afterModel, afterTools, beforeModel, beforeToolSelection, callModel } from './model-hooks.js';
 import { watchMoments } from './moment-hooks.js';
 import type { HookParts } from './parts.js';
 import { isFinal } from './rewrites.js';
@@ -49,6 +52,7 @@ export class Installation {
     const readsCalls = events.has('after_tool') || events.has('after_agent');
     this.place('session', createSessionHooks(events, parts, GATE_PRIORITY));
     this.place('run', events.size > 0 ? createGates(events, parts) : undefined);
+    this.place('frames', events.size > 0 ? frameGuard : undefined);
     this.place('results', events.has('after_tool') ? createResultGate(parts) : undefined);
     const readsSubagents = events.has('before_subagent') || events.has('after_subagent');
     this.place('subagents', events.has('after_subagent') ? createSubagentStop(parts, RESULT_PRIORITY) : undefined);
@@ -70,22 +74,24 @@ export class Installation {
 function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): AgentLifecycle {
   const has = (event: HookEvent) => events.has(event);
   const changesRequests = has('before_model') || has('before_tool_selection');
-  const readsResponses = has('after_model') || has('after_agent') || parts.transcripts !== undefined;
+  const readsTurns = has('after_model') || has('after_agent') || has('after_tools');
+  const readsResponses = readsTurns || parts.transcripts !== undefined;
   return {
     name: 'shell-hooks',
     priority: GATE_PRIORITY,
     // The stream waits, because a hook may still replace the response.
     holdStream: has('after_model'),
     beforeAgent: entryPoint(events, parts),
-    beforeModel: changesRequests ? modelPoint(events, parts) : undefined,
+    beforeModel: changesRequests || has('after_tools') ? modelPoint(events, parts) : undefined,
     beforeToolSelection: has('before_tool_selection')
       ? (tools, run) => beforeToolSelection(tools, run, parts)
       : undefined,
-    wrapModelCall: changesRequests ? (request, next) => callModel(request, next, parts) : undefined,
+    wrapModelCall:
+      changesRequests || has('after_tools') ? (request, next) => callModel(request, next, parts) : undefined,
     afterModel: readsResponses ? responsePoint(events, parts) : undefined,
     wrapToolCall: has('before_tool') ? (call, next) => beforeTool(call, next, parts) : undefined,
     afterAgent: (text, run) => endPoint(text, run, parts),
-    onError: (_error, run) => closeRun(run, parts),
+    onError: (error, run) => (has('run_failed') ? tellFailure(error, run, parts) : closeRun(run, parts)),
   };
 }
 
@@ -127,9 +133,39 @@ function entryPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullab
 
 function modelPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullable<AgentLifecycle['beforeModel']> {
   return (messages, run) => {
-    parts.runs.of(run).clearRequest();
+    const state = parts.runs.of(run);
+    state.clearRequest();
+    const calls = events.has('after_tools') ? state.takeTurn() : [];
+    if (calls.length > 0) return judgeTurn({ calls, messages, run, events }, parts);
     return events.has('before_model') ? beforeModel(messages, run, parts) : undefined;
   };
+}
+
+interface FinishedTurn {
+  readonly calls: readonly CallRecord[];
+  readonly messages: readonly Message[];
+  readonly run: RunContext;
+  readonly events: ReadonlySet<HookEvent>;
+}
+
+/** Runs the `after_tools` hooks, and then those of `before_model`. */
+async function judgeTurn({ calls, messages, run, events }: FinishedTurn, parts: HookParts) {
+  const rejection = await afterTools(calls, run, parts);
+  return rejection ?? (events.has('before_model') ? beforeModel(messages, run, parts) : undefined);
+}
+
+/** Runs the `run_failed` hooks, unless the run was aborted. Their answers decide nothing. */
+async function tellFailure(error: unknown, run: RunContext, parts: HookParts): Promise<void> {
+  const message = describeError(error);
+  if (!run.signal.aborted) {
+    await parts.runner.runEvent({
+      event: 'run_failed',
+      ...idsOf(run),
+      value: undefined,
+      describe: () => ({ data: { error: message }, flat: { error: message } }),
+    });
+  }
+  await closeRun(run, parts);
 }
 
 function responsePoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullable<AgentLifecycle['afterModel']> {

@@ -9,7 +9,7 @@ import type { Tool } from '../../tools/tool.js';
 import type { HookEventResult } from '../run/event-progress.js';
 import { hookMessage } from '../run/text.js';
 import { rejectionOf } from './agent-hooks.js';
-import { afterModelFields, idsOf, sentMessages } from './event-fields.js';
+import { afterModelFields, type CallRecord, idsOf, sentMessages, transcriptOf } from './event-fields.js';
 import type { HookParts } from './parts.js';
 import { answerOf, isFinal, joinLimits, limitTools, rewriteMessages, rewriteResponse } from './rewrites.js';
 import type { RunState } from './run-state.js';
@@ -31,6 +31,26 @@ export async function beforeModel(
     signal: state.signalOf(run),
   });
   state.changes = outcome.model;
+  return takeEntry(outcome, run, parts);
+}
+
+/** Runs the `after_tools` hooks, when all calls of a turn have their results. A cancellation ends the run. */
+export async function afterTools(
+  calls: readonly CallRecord[],
+  run: RunContext,
+  parts: HookParts,
+): Promise<EntryAction | undefined> {
+  const state = parts.runs.of(run);
+  const data = { tool_calls: calls.map(({ id, name, args }) => ({ id, name, args: args ?? null })) };
+  const shown = calls.map(({ id, name, args }) => ({ tool_name: name, tool_input: args ?? null, tool_use_id: id }));
+  const outcome = await parts.runner.runEvent({
+    event: 'after_tools',
+    ...idsOf(run),
+    transcript: transcriptOf(run, state),
+    value: undefined,
+    describe: () => ({ data, flat: { tool_calls: shown } }),
+    signal: state.signalOf(run),
+  });
   return takeEntry(outcome, run, parts);
 }
 

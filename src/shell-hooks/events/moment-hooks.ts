@@ -1,37 +1,59 @@
 import { hookRunOf, type Moment } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
-import type { HookEvent } from '../hook/event.js';
-import { APPROVAL, idsOf, transcriptOf } from './event-fields.js';
+import type { HookEvent } from '../../programs/hook-event.js';
+import { receivedArgs } from '../run/received-args.js';
+import { APPROVAL, beforeToolFields, idsOf, transcriptOf } from './event-fields.js';
 import type { HookParts } from './parts.js';
 
-type ApprovalMoment = Extract<Moment, { kind: 'approval' }>;
+type CallMoment = Extract<Moment, { call: object }>;
 
-/** Runs the `notification` and `before_compaction` hooks at the moments of a run, after those of earlier loaders. */
+/** The events of each moment, in the order in which they run. */
+const EVENTS = {
+  approval: ['notification', 'permission_request'],
+  denial: ['permission_denied'],
+  compaction: ['before_compaction'],
+  compacted: ['after_compaction'],
+} as const satisfies Readonly<Record<Moment['kind'], readonly HookEvent[]>>;
+
+/** Runs the hooks of the moments of a run, after those of earlier loaders. */
 export function watchMoments(run: RunContext, events: ReadonlySet<HookEvent>, parts: HookParts): void {
-  if (!events.has('notification') && !events.has('before_compaction')) return;
-  const handle = async (moment: Moment, earlier: Promise<boolean> | undefined) => {
-    if ((await earlier) === false) return false;
-    if (moment.kind === 'compaction') return beforeCompaction(run, parts);
-    await notify(run, moment, parts);
-    return true;
-  };
   const hookRun = hookRunOf(run);
-  if (hookRun === undefined) return;
+  if (
+    hookRun === undefined ||
+    !Object.values(EVENTS)
+      .flat()
+      .some((event) => events.has(event))
+  )
+    return;
   const { onMoment } = hookRun;
-  hookRun.onMoment = (moment) => {
-    const handling = handle(moment, onMoment?.(moment));
-    return moment.kind === 'approval' ? tracked(handling, parts) : handling;
+  const handle = async (moment: Moment, earlier: Promise<string | undefined> | undefined) => {
+    const refusal = await earlier;
+    if (refusal !== undefined) return refusal;
+    if (moment.kind === 'compaction') return beforeCompaction(run, parts);
+    if (moment.kind === 'approval') {
+      if (events.has('notification')) tell(run, () => notify(run, moment, parts), parts);
+      return events.has('permission_request') ? judgeQuestion(run, moment, parts) : undefined;
+    }
+    const [event] = EVENTS[moment.kind];
+    if (events.has(event)) tell(run, () => tellEvent(event, run, { moment, parts }), parts);
+    return undefined;
   };
+  hookRun.onMoment = (moment) => handle(moment, onMoment?.(moment));
 }
 
-/** Keeps a promise in `parts.notices` until it settles. */
-function tracked<Value>(work: Promise<Value>, { notices }: HookParts): Promise<Value> {
+/** The last notice of each run. */
+const latest = new WeakMap<RunContext, Promise<void>>();
+
+/** Runs hooks after the earlier notices of the run, which does not wait for them. */
+function tell(run: RunContext, notice: () => Promise<void>, { notices }: HookParts): void {
+  const work = (latest.get(run) ?? Promise.resolve()).then(notice);
+  latest.set(run, work);
   notices.add(work);
-  return work.finally(() => notices.delete(work));
+  void work.finally(() => notices.delete(work));
 }
 
 /** Runs the `notification` hooks for a question for approval. A cancellation has no effect. */
-async function notify(run: RunContext, { tool, reason }: ApprovalMoment, parts: HookParts): Promise<void> {
+async function notify(run: RunContext, { call, reason }: CallMoment, parts: HookParts): Promise<void> {
   const { runner, pending, logger } = parts;
   const fields = { message: reason, title: 'Approval', notification_type: APPROVAL };
   const outcome = await runner.runEvent({
@@ -39,7 +61,7 @@ async function notify(run: RunContext, { tool, reason }: ApprovalMoment, parts: 
     ...idsOf(run),
     value: undefined,
     source: APPROVAL,
-    describe: () => ({ data: { ...fields, tool_name: tool }, flat: fields }),
+    describe: () => ({ data: { ...fields, tool_name: call.name }, flat: fields }),
   });
   pending.keep(run.session?.id, outcome.modelTexts);
   const { cancelledBy: hookName } = outcome;
@@ -48,8 +70,56 @@ async function notify(run: RunContext, { tool, reason }: ApprovalMoment, parts: 
   logger.warn(message, { hookName, reason: outcome.reason });
 }
 
-/** Runs the `before_compaction` hooks. Returns false if a hook cancels the compaction. */
-async function beforeCompaction(run: RunContext, parts: HookParts): Promise<boolean> {
+/** Runs the `permission_request` hooks before a person is asked. Returns the reason if one of them refuses the call. */
+async function judgeQuestion(run: RunContext, moment: CallMoment, parts: HookParts): Promise<string | undefined> {
+  const { runner, pending, runs } = parts;
+  const signal = runs.of(run).signalOf(run);
+  const outcome = await runner.runEvent({ ...callContext('permission_request', run, moment), signal });
+  pending.keep(run.session?.id, outcome.modelTexts);
+  return outcome.cancelled ? `hook "${outcome.cancelledBy}": ${outcome.reason}` : undefined;
+}
+
+interface Notice {
+  readonly moment: Moment;
+  readonly parts: HookParts;
+}
+
+/** Runs hooks that are told about something. Their messages wait for the next run of the session. */
+async function tellEvent(event: HookEvent, run: RunContext, { moment, parts }: Notice): Promise<void> {
+  const context =
+    'call' in moment
+      ? callContext(event, run, moment)
+      : {
+          event,
+          ...idsOf(run),
+          value: undefined,
+          source: 'auto',
+          describe: () => ({ data: { trigger: 'auto' }, flat: { trigger: 'auto' } }),
+        };
+  const outcome = await parts.runner.runEvent(context);
+  parts.pending.keep(run.session?.id, outcome.modelTexts);
+}
+
+/** Returns the context of an event about a call. */
+function callContext(event: HookEvent, run: RunContext, { call, reason }: CallMoment) {
+  const { id, name, input } = call;
+  const args = receivedArgs(
+    run.tools.find((tool) => tool.name === name),
+    input,
+  );
+  const { data, flat } = beforeToolFields({ id, name, args });
+  return {
+    event,
+    ...idsOf(run),
+    value: undefined,
+    tool: name,
+    args,
+    describe: () => ({ data: { ...data, reason }, flat: { ...flat, reason } }),
+  };
+}
+
+/** Runs the `before_compaction` hooks. Returns the reason if a hook cancels the compaction. */
+async function beforeCompaction(run: RunContext, parts: HookParts): Promise<string | undefined> {
   const fields = { trigger: 'auto', custom_instructions: '' };
   const outcome = await parts.runner.runEvent({
     event: 'before_compaction',
@@ -61,5 +131,5 @@ async function beforeCompaction(run: RunContext, parts: HookParts): Promise<bool
     signal: parts.runs.of(run).signalOf(run),
   });
   parts.pending.keep(run.session?.id, outcome.modelTexts);
-  return !outcome.cancelled;
+  return outcome.cancelled ? (outcome.reason ?? '') : undefined;
 }

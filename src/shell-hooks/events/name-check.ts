@@ -2,15 +2,16 @@ import { isObject } from '../../internal/json.js';
 import { namesText } from '../../internal/names-text.js';
 import type { LoaderHost } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
+import { known } from '../../programs/cell.js';
+import { type HookDialect, isToolEvent } from '../../programs/hook-event.js';
 import type { Tool } from '../../tools/tool.js';
 import { unknownToolNames } from '../../tools/unknown-tool-names.js';
 import { dialectOf, namedEventOf } from '../dialects/list.js';
 import type { HookDiagnostic, Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
-import type { HookDialect } from '../hook/event.js';
 import { patternsReady } from '../hook/linear-pattern.js';
 import type { HookRegistry } from '../hook/registry.js';
-import { namesOf } from '../run/matching.js';
+import { isMatched, namesOf } from '../run/matching.js';
 import { shownArgs, shownToolName } from '../run/tool-names.js';
 import type { ToolNames } from './hook-event-context.js';
 
@@ -31,8 +32,12 @@ export class NameCheck {
   private readonly checked = new WeakSet<ShellHook>();
   /** Hooks whose pattern was judged. */
   private readonly judged = new WeakSet<ShellHook>();
+  /** Hook files for which `tools-unnamed` was reported. */
+  private readonly reportedFiles = new Set<string | undefined>();
   /** Mapped tools that were reported, as a dialect and a name. */
   private readonly reported = new Set<string>();
+  /** True for a checked hook that selects a tool. */
+  private readonly alive = new WeakMap<ShellHook, boolean>();
   private stop: (() => void) | undefined = undefined;
 
   constructor(
@@ -43,7 +48,30 @@ export class NameCheck {
   /** Schedules a check if the registry contains hooks that were not checked yet. */
   update(): void {
     if (this.stop !== undefined || this.unchecked().length === 0) return;
-    this.stop = this.host.use({ name: 'shell-hooks:names', beforeModel: (_messages, run) => this.check(run) });
+    // Without its engine, every pattern would seem to match.
+    const beforeModel = (_messages: unknown, run: RunContext) =>
+      patternsReady()?.then(() => this.check(run)) ?? this.check(run);
+    this.stop = this.host.use({ name: 'shell-hooks:names', beforeModel });
+  }
+
+  /**
+   * Returns why a hook runs for no tool; undefined if it runs for one. Before the tools are known, a hook for tools of
+   * another program without a name in `toolNames` counts as one that runs for none.
+   */
+  deadReason(hook: ShellHook): string | undefined {
+    const isAlive = this.alive.get(hook);
+    if (isAlive !== undefined) return isAlive ? undefined : 'its matcher selects no tool of the agent';
+    return this.options.toolNames[hook.dialect] === undefined ? namedTools(hook)?.problem : undefined;
+  }
+
+  /** Reports hooks that may never run, because they name tools of another program that `toolNames` lacks. */
+  reportUnnamedTools(): void {
+    const { registry, toolNames, report } = this.options;
+    const unreported = registry.list().filter(({ source }) => !this.reportedFiles.has(source));
+    for (const { sources, ...diagnostic } of unnamedTools(unreported, toolNames)) {
+      for (const source of sources) this.reportedFiles.add(source);
+      report({ ...diagnostic, code: 'tools-unnamed', source: sources[0] });
+    }
   }
 
   /** Reports patterns that match every tool, because they cannot be matched in linear time. */
@@ -61,7 +89,8 @@ export class NameCheck {
 
   private unchecked(): readonly ShellHook[] {
     const { registry, toolNames } = this.options;
-    const isConcerned = (hook: ShellHook) => namesTools(hook) || toolNames[hook.dialect] !== undefined;
+    const isConcerned = (hook: ShellHook) =>
+      namesTools(hook) || namedTools(hook) !== undefined || toolNames[hook.dialect] !== undefined;
     return registry.list().filter((hook) => isConcerned(hook) && !this.checked.has(hook));
   }
 
@@ -75,12 +104,22 @@ export class NameCheck {
     this.checkFields(hooks, tools);
     const problems = hooks.flatMap((hook) => {
       this.checked.add(hook);
+      if (isToolEvent(hook.event)) this.alive.set(hook, this.selectsOne(hook, tools));
       const unknown = this.unknownNames(hook, tools);
       return unknown.length === 0 ? [] : [`the matcher of hook "${hook.name}": ${unknown.join('; ')}`];
     });
     if (problems.length === 0) return;
     const message = `Some hooks guard no tool: ${problems.join(', and ')}.`;
     this.options.report({ level: 'error', code: 'matcher-unknown', message });
+  }
+
+  /** True if a hook runs for a tool, or for one of a server that is not connected yet. */
+  private selectsOne(hook: ShellHook, tools: readonly CheckedTool[]): boolean {
+    const { event, names, matcher = '' } = hook;
+    const isAwaited = this.host
+      .toolPrefixes()
+      .some((prefix) => [matcher, ...names].some((text) => text.includes(prefix)));
+    return isAwaited || tools.some(({ name: tool }) => isMatched(hook, { event, tool }, this.options.toolNames));
   }
 
   /** Reports mapped tools without an argument that hooks of the dialect read, in one warning. */
@@ -107,7 +146,7 @@ export class NameCheck {
   private unknownNames(hook: ShellHook, tools: readonly CheckedTool[]): readonly string[] {
     const { toolNames } = this.options;
     if (!namesTools(hook)) return [];
-    const isForeign = dialectOf(hook.dialect).hasForeignTools === true;
+    const isForeign = dialectOf(hook.dialect).hasForeignTools;
     // Without `toolNames`, the loader has already reported `tools-unnamed`.
     if (isForeign && toolNames[hook.dialect] === undefined) return [];
     const known = tools.flatMap(({ name }) => namesOf(name, hook, toolNames));
@@ -124,7 +163,7 @@ export class NameCheck {
 /** True for a hook whose matcher is for tools, and not for a command or a path, and does not match all of them. */
 function namesTools(hook: ShellHook): boolean {
   const { event, names, pattern } = hook;
-  const isForTools = event.endsWith('_tool') && namedEventOf(hook)?.subject === undefined;
+  const isForTools = isToolEvent(event) && namedEventOf(hook)?.subject === undefined;
   return names.length > 0 || (pattern !== undefined && isForTools);
 }
 
@@ -135,10 +174,16 @@ function missingFields(tool: CheckedTool, dialect: HookDialect, toolNames: ToolN
   // A schema without `properties` does not say which arguments the tool reads.
   if (mapped === undefined || !isObject(properties) || Object.keys(properties).length === 0) return undefined;
   const name = shownToolName({ dialect }, tool.name, toolNames);
-  const documented = Object.entries(dialectOf(dialect).toolFields ?? {}).find(([known]) => known === name)?.[1] ?? [];
+  const documented = requiredArgs(dialect, name);
   const given = Object.keys(shownArgs({ dialect }, { tool: tool.name, args: properties }, toolNames) as object);
   const missing = documented.filter((field) => !given.includes(field));
   return missing.length === 0 ? undefined : `"${tool.name}", mapped to ${name}, has no ${missing.join(' and no ')}`;
+}
+
+/** Returns the arguments that the program documents for a tool. */
+function requiredArgs(dialect: HookDialect, tool: string): readonly string[] {
+  const tools = known(dialectOf(dialect).table.tools, {});
+  return Object.hasOwn(tools, tool) ? (tools[tool]?.args ?? []) : [];
 }
 
 /** A diagnostic about all hook files with one problem. */
@@ -150,10 +195,10 @@ interface UnnamedTools extends Pick<HookDiagnostic, 'level' | 'message'> {
  * Finds the hooks that name tools of another program, for which `names` has no entry. Returns one diagnostic for each
  * problem, with all its hook files.
  */
-export function unnamedTools(hooks: readonly ShellHook[], names: ToolNames): readonly UnnamedTools[] {
+function unnamedTools(hooks: readonly ShellHook[], names: ToolNames): readonly UnnamedTools[] {
   const found = new Map<string, { level: HookDiagnostic['level']; places: Map<string | undefined, string> }>();
   for (const hook of hooks) {
-    const unnamed = dialectOf(hook.dialect).hasForeignTools ? namedTools(hook) : undefined;
+    const unnamed = namedTools(hook);
     const isFound = [...found.values()].some(({ places }) => places.has(hook.source));
     if (unnamed === undefined || names[hook.dialect] || isFound) continue;
     const { places } = found.get(unnamed.problem) ?? { places: new Map() };
@@ -169,11 +214,12 @@ export function unnamedTools(hooks: readonly ShellHook[], names: ToolNames): rea
 /** Returns a problem if a hook names tools of another program; undefined otherwise. */
 function namedTools(hook: ShellHook): { level: HookDiagnostic['level']; problem: string } | undefined {
   const { dialect, matcher = '*' } = hook;
+  if (!dialectOf(dialect).hasForeignTools) return undefined;
   const { tools } = namedEventOf(hook) ?? {};
   if (tools === 'mcp') return undefined;
   if (tools !== undefined) {
     return { level: 'error', problem: `its hooks at ${hook.dialectEvent} are for the ${dialect} tool ${tools}.` };
   }
-  const isNamed = hook.event.endsWith('_tool') && !/^(?:\*|\.\*|mcp_.*|MCP:.*|)$/.test(matcher.trim());
+  const isNamed = isToolEvent(hook.event) && !/^(?:\*|\.\*|mcp_.*|MCP:.*|)$/.test(matcher.trim());
   return isNamed ? { level: 'warning', problem: `its matchers name tools of ${dialect}.` } : undefined;
 }

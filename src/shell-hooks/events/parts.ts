@@ -14,6 +14,8 @@ export interface HookParts {
   readonly notices: Set<Promise<unknown>>;
   /** Undefined if hooks get no transcript. */
   readonly transcripts: Transcripts | undefined;
+  /** Limit for the turns that hooks add to a run by refusing its answer. */
+  readonly maxContinuations: number;
   readonly logger: Logger;
   /** Aborted when the agent is closed. */
   readonly signal: AbortSignal;

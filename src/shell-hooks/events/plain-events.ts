@@ -5,10 +5,10 @@ import { checkMessages } from '../../model/check-messages.js';
 import { type AssistantPart, isContent, type Message } from '../../model/message.js';
 import type { FinishReason, ModelResponse } from '../../model/model.js';
 import { problemOfPart } from '../../model/whole-response.js';
+import { HOOK_EVENTS, type HookEvent, isHookEvent, isToolEvent } from '../../programs/hook-event.js';
 import type { ToolResult } from '../../tools/tool.js';
 import { HookEventInvalidError } from '../error.js';
 import type { HookEffects } from '../hook/effects.js';
-import { HOOK_EVENTS, type HookEvent, isHookEvent } from '../hook/event.js';
 import type { HookEventResult } from '../run/event-progress.js';
 import { jsonText } from '../run/plain-json.js';
 import {
@@ -59,6 +59,11 @@ export interface HookEventData {
     readonly agent_id?: string | undefined;
   };
   readonly before_compaction: { readonly trigger?: string | undefined };
+  readonly after_compaction: { readonly trigger?: string | undefined };
+  readonly after_tools: { readonly tool_calls: readonly object[] };
+  readonly permission_request: { readonly tool_name: string; readonly args?: unknown; readonly reason?: string };
+  readonly permission_denied: { readonly tool_name: string; readonly args?: unknown; readonly reason?: string };
+  readonly run_failed: { readonly error: string };
 }
 
 /** Data of any event. */
@@ -81,6 +86,15 @@ const given: OptionRule = { expected: 'a value', accepts: () => true };
 const response: OptionRule = {
   expected: 'a string, an object with `text`, or an object with `content`, an array of parts',
   accepts: (value) => typeof value === 'string' || (isObject(value) && contentOf(value) !== undefined),
+};
+
+/** An event about the approval of a call. */
+const PERMISSION: PlainEvent = {
+  rules: { tool_name: required(fullText), reason: text },
+  fields: ({ reason, ...data }) => {
+    const { flat } = beforeToolFields(callOf(data));
+    return { data: { ...data, reason }, flat: { ...flat, reason } };
+  },
 };
 
 const EVENTS: Readonly<Record<HookEvent, PlainEvent>> = {
@@ -166,6 +180,15 @@ const EVENTS: Readonly<Record<HookEvent, PlainEvent>> = {
     source: ({ trigger = 'auto' }) => trigger,
     fields: ({ trigger = 'auto' }) => ({ flat: { trigger, custom_instructions: '' } }),
   },
+  after_compaction: {
+    rules: { trigger: text },
+    source: ({ trigger = 'auto' }) => trigger,
+    fields: ({ trigger = 'auto' }) => ({ flat: { trigger } }),
+  },
+  after_tools: { rules: { tool_calls: required(array) }, fields: ({ tool_calls }) => ({ flat: { tool_calls } }) },
+  permission_request: PERMISSION,
+  permission_denied: PERMISSION,
+  run_failed: { rules: { error: required(text) }, fields: ({ error }) => ({ flat: { error } }) },
 };
 
 /** Throws a `HookEventInvalidError` if the event is unknown, or if a field is missing or invalid. */
@@ -181,15 +204,15 @@ export function validatePlainEvent(event: HookEvent, data: PlainData): void {
 export function plainContext(event: HookEvent, data: PlainData, signal?: AbortSignal): HookEventContext<PlainData> {
   const { fields, rewrite, source } = EVENTS[event];
   const { tool_name: tool, args } = data;
-  const isToolEvent = typeof tool === 'string' && event.endsWith('_tool');
+  const isOfTool = typeof tool === 'string' && isToolEvent(event);
   return {
     event,
     sessionId: typeof data.session_id === 'string' ? data.session_id : crypto.randomUUID(),
     value: data,
     describe: (value) => ({ data: value, ...fields?.(value) }),
     rewrite,
-    tool: isToolEvent ? tool : undefined,
-    args: isToolEvent ? args : undefined,
+    tool: isOfTool ? tool : undefined,
+    args: isOfTool ? args : undefined,
     isError: event === 'after_tool' ? resultOf(data).isError === true : undefined,
     source: source && String(source(data)),
     signal,

@@ -25,6 +25,7 @@ export class RunState {
   /** True once the run is over. A hook that still runs in the background then adds no messages to the transcript. */
   isPast = false;
   private turnCalls = new Map<string, CallRecord>();
+  private areCallsNew = false;
   private controller: AbortController | undefined = undefined;
   private release: (() => void) | undefined = undefined;
 
@@ -40,6 +41,14 @@ export class RunState {
     const records = calls.map(({ id, name, input }): CallRecord => ({ id, name, args: input }));
     this.calls.push(...records);
     this.turnCalls = new Map(records.map((record) => [record.id, record]));
+    this.areCallsNew = records.length > 0;
+  }
+
+  /** Returns the calls of the latest turn, once. */
+  takeTurn(): readonly CallRecord[] {
+    const calls = this.areCallsNew ? [...this.turnCalls.values()] : [];
+    this.areCallsNew = false;
+    return calls;
   }
 
   /** Records that a call reaches its tool. */

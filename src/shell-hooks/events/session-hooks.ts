@@ -1,21 +1,25 @@
 import { MAX_TIMER_MS } from '../../internal/clock.js';
 import { safeText } from '../../internal/safe-text.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
+import type { HookEvent } from '../../programs/hook-event.js';
 import type { SessionInfo } from '../../tools/tool.js';
 import { HookCancelledError } from '../error.js';
-import type { HookEvent } from '../hook/event.js';
 import type { HookParts } from './parts.js';
 
+/** Events whose hooks the agent does not wait for. */
+const TOLD = ['notification', 'permission_denied', 'after_compaction'] as const;
+
 /**
- * Creates the lifecycle for `session_start` and `session_end`. It also makes `agent.close()` wait for `notification`
- * hooks that have started. Returns undefined without hooks of these events.
+ * Creates the lifecycle for `session_start` and `session_end`. It also makes `agent.close()` wait for hooks of `TOLD`
+ * that have started. Returns undefined without hooks of these events.
  */
 export function createSessionHooks(
   events: ReadonlySet<HookEvent>,
   parts: HookParts,
   priority: number,
 ): AgentLifecycle | undefined {
-  const [starts, ends, notifies] = [events.has('session_start'), events.has('session_end'), events.has('notification')];
+  const [starts, ends] = [events.has('session_start'), events.has('session_end')];
+  const notifies = TOLD.some((event) => events.has(event));
   if (!starts && !ends && !notifies) return undefined;
   return {
     name: 'shell-hooks:session',

@@ -4,6 +4,7 @@ import type { SuspendAction } from '../../lifecycle/hook-action.js';
 import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
 import type { ToolCallRequest, ToolInvoke } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
+import { deniedCall } from '../../model/denial.js';
 import type { Message, SystemMessage } from '../../model/message.js';
 import { isEdit } from '../../tools/edited-approval.js';
 import type { ToolResult } from '../../tools/tool.js';
@@ -63,8 +64,8 @@ async function judgeCall({ call, next, hooks, args }: GuardedCall, parts: HookPa
   const needsApproval = outcome.ask !== undefined || call.approved === true;
   if (!needsApproval || isApproved(judged, isRewritten)) return next(judged);
   const question = askAbout(judged, isRewritten, outcome);
-  void hookRunOf(run)?.onMoment?.({ kind: 'approval', tool: name, reason: question.reason });
-  return question;
+  const refusal = await hookRunOf(run)?.onMoment?.({ kind: 'approval', call: judged, reason: question.reason });
+  return refusal === undefined ? question : errorResult(deniedCall(refusal));
 }
 
 /**

@@ -6,10 +6,10 @@ import { lossText, readJson } from '../../internal/read-json.js';
 import { readBytes } from '../../process/files/file-bytes.js';
 import { homeFolder } from '../../process/files/home-folder.js';
 import { isInWorkspace, workspaceRoots } from '../../process/files/workspace.js';
+import type { HookDialect } from '../../programs/hook-event.js';
 import type { TrustScope } from '../../trust/item.js';
 import { dialectOf } from '../dialects/list.js';
 import { HookFileError } from '../error.js';
-import type { HookDialect } from '../hook/event.js';
 import type { Report } from './diagnostic.js';
 import { type HookContent, type HookSource, reportOn } from './source.js';
 
@@ -71,7 +71,7 @@ async function readDocument(path: string, { isOptional, dialect }: Reading) {
     if (isOptional && read.isAbsent) return undefined;
     throw new HookFileError(path, read.problem);
   }
-  const json = readJson(read.bytes.toString('utf8'), { comments: dialectOf(dialect).hasComments === true });
+  const json = readJson(read.bytes.toString('utf8'), { comments: dialectOf(dialect).hasComments });
   if ('problem' in json) throw new HookFileError(path, `${json.problem}.`);
   if (!isObject(json.value)) throw new HookFileError(path, 'it must be a JSON object.');
   // Other keys of a settings file belong to other programs.

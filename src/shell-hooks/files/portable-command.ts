@@ -1,5 +1,3 @@
-import type { HookDialect } from '../hook/event.js';
-
 /** Variables that Gemini CLI replaces with a quoted directory path. */
 const FOLDER = /^\$(?:GEMINI|CLAUDE)_PROJECT_DIR$/;
 /**
@@ -15,8 +13,8 @@ const ENDS: Readonly<Record<string, string>> = { '"': '"', '`': '`', '(': ')', '
  * command; here the shell expands the variable. So no part of the path runs as a command, and a path with spaces stays
  * one argument.
  */
-export function portable(command: unknown, dialect: HookDialect): unknown {
-  if (typeof command !== 'string' || dialect !== 'gemini') return command;
+export function portable(command: unknown): unknown {
+  if (typeof command !== 'string') return command;
   const text = command.replaceAll(`\${/}`, '/');
   const ends: (string | undefined)[] = [];
   let done = '';

@@ -1,6 +1,6 @@
+import type { HookDialect } from '../../programs/hook-event.js';
 import type { TrustScope } from '../../trust/item.js';
 import type { HookRegistration } from '../hook/definition.js';
-import type { HookDialect } from '../hook/event.js';
 import type { HookDiagnostic } from './diagnostic.js';
 
 /** Origin of a hook document. Set by the caller, never by the document. */

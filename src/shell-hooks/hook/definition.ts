@@ -2,9 +2,9 @@ import { isObject } from '../../internal/json.js';
 import { anything, boolean, callable, listOf, oneOf, required, text, timerMs } from '../../internal/options/rules.js';
 import type { OptionRule, OptionTable } from '../../internal/options/validate.js';
 import { isVariableName } from '../../process/environment.js';
+import type { HookDialect, HookEvent } from '../../programs/hook-event.js';
 import type { TrustScope } from '../../trust/item.js';
 import { compilePermissionRule } from '../rule/permission-rule.js';
-import type { HookDialect, HookEvent } from './event.js';
 import type { CompiledMatcher } from './matcher.js';
 
 /** A program that runs at an event. */
@@ -51,6 +51,14 @@ export interface HookDefinition {
   readonly sensitive?: readonly string[] | undefined;
 }
 
+/** A server that gets each event as a POST request, in place of a program. */
+export interface HttpHandler {
+  /** Headers by name. `$NAME` and `${NAME}` in a value stand for one of `variables`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Names of the environment variables that headers may use. */
+  readonly variables: readonly string[];
+}
+
 /** Origin of a hook. Set by the code that loads the hook, never by the hook file. */
 export interface HookOrigin {
   /** Default `builtin`: a hook that the host registers needs no approval. */
@@ -69,6 +77,8 @@ export interface HookOrigin {
   readonly condition?: string | undefined;
   /** If true, the agent does not wait for the hook, and its output decides nothing. */
   readonly background?: boolean | undefined;
+  /** Set if `command` is the URL of a server. */
+  readonly http?: HttpHandler | undefined;
   /** Returns environment variables that are added at each run. An approval does not cover their values. */
   readonly variables?: (() => Readonly<Record<string, string>>) | undefined;
   /**
@@ -138,4 +148,5 @@ export const registrationRules = {
     accepts: (rule) => typeof rule === 'string' && compilePermissionRule(rule) !== undefined,
   },
   background: boolean,
+  http: { expected: 'an object with `headers` and `variables`', accepts: isObject },
 } satisfies OptionTable<HookRegistration>;

@@ -2,9 +2,9 @@ import type { JsonValue } from '../../internal/json.js';
 import type { AssistantPart, Message } from '../../model/message.js';
 import type { ModelSettings } from '../../model/model.js';
 import type { ProcessResult } from '../../process/run-process.js';
+import type { HookDialect } from '../../programs/hook-event.js';
 import type { ToolResult } from '../../tools/tool.js';
 import type { ShellHook } from './definition.js';
-import type { HookDialect } from './event.js';
 import type { HookProblem } from './problem.js';
 
 /** Effects that a hook asks for, independent of its dialect. */

@@ -47,6 +47,16 @@ export class HookApprovals {
     }
   }
 
+  isAllowed(hook: ShellHook): boolean {
+    return this.decisions.has(hook);
+  }
+
+  /** Returns the denial that the hook would get now. Asks nobody. */
+  async check(hook: ShellHook): Promise<DeniedDecision | undefined> {
+    const decision = await this.gate.check?.(trustItemOf(hook, this.workspaceDir));
+    return decision?.allowed === false ? decision : undefined;
+  }
+
   /** Returns the program to start, or a denial. The result is valid for one immediate start. */
   async verify(hook: ShellHook): Promise<VerifiedItem | DeniedDecision> {
     const known = this.decisions.get(hook);

@@ -1,5 +1,5 @@
+import { HOOK_EVENTS, type HookEvent } from '../../programs/hook-event.js';
 import type { HookRegistration, ShellHook } from './definition.js';
-import { HOOK_EVENTS, type HookEvent } from './event.js';
 import { numberedHooks } from './identity.js';
 import { resolveHook } from './resolve-hook.js';
 

@@ -1,10 +1,10 @@
 import { isObject } from '../../internal/json.js';
 import { memberProblems, unknownName } from '../../internal/options/validate.js';
+import { HOOK_EVENTS, type HookDialect, isHookEvent, isToolEvent } from '../../programs/hook-event.js';
 import { EXTENSION_PATH } from '../../trust/item.js';
 import { dialectOf } from '../dialects/list.js';
 import { HookInvalidError } from '../error.js';
 import { type HookRegistration, registrationRules, type ShellHook } from './definition.js';
-import { HOOK_EVENTS, type HookDialect, isHookEvent } from './event.js';
 import { compileMatcher } from './matcher.js';
 
 /** Validates a hook and compiles its matcher. Throws a `HookInvalidError` that lists all problems. */
@@ -16,7 +16,7 @@ export function resolveHook(hook: HookRegistration, id: string): ShellHook {
   const compiled = compileMatcher(nativeMatcher(hook.matcher, dialect));
   if (typeof compiled === 'string') throw new HookInvalidError(hook.name, [compiled]);
   // At other events, the matcher does not contain tool names.
-  const names = hook.event.endsWith('_tool') ? compiled.names : [];
+  const names = isToolEvent(hook.event) ? compiled.names : [];
   return { ...hook, ...line, ...compiled, names, id, ordinal: 1, dialect, scope: hook.scope ?? 'builtin' };
 }
 
@@ -24,7 +24,7 @@ export function resolveHook(hook: HookRegistration, id: string): ShellHook {
 function nativeMatcher(given: string | undefined, dialect: HookDialect): string | undefined {
   const matcher = given?.trim() ?? '';
   const isEverything = matcher === '' || matcher === '*';
-  return isEverything ? undefined : (dialectOf(dialect).matcher?.(matcher) ?? matcher);
+  return isEverything ? undefined : dialectOf(dialect).matcher(matcher);
 }
 
 /** Returns true for a hook whose `command` contains the arguments too. */

@@ -34,7 +34,7 @@ export function hookInput<Value>(hook: ShellHook, progress: EventProgress<Value>
   const { sessionId, runId, subagent } = context;
   const fields = withShownArgs(hook, context.tool, { ...source, hide });
   const toolName = context.tool === undefined ? undefined : shownToolName(hook, context.tool, source.toolNames);
-  const own = dialectOf(hook.dialect).input?.({
+  const own = dialectOf(hook.dialect).input({
     hook,
     fields,
     toolName,
@@ -57,7 +57,7 @@ export function hookInput<Value>(hook: ShellHook, progress: EventProgress<Value>
     timestamp: new Date(now).toISOString(),
     hook_data: hookData,
     hook_outputs: outputs,
-    ...(hide(own) as object | undefined),
+    ...(hide(own) as object),
   };
 }
 

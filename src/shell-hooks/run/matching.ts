@@ -1,7 +1,8 @@
+import type { HookEvent } from '../../programs/hook-event.js';
+import { commandIn } from '../dialects/input-values.js';
 import { dialectOf, namedEventOf } from '../dialects/list.js';
 import type { HookMatchInput, ToolNames } from '../events/hook-event-context.js';
 import type { ShellHook } from '../hook/definition.js';
-import type { HookEvent } from '../hook/event.js';
 import { compilePermissionRule } from '../rule/permission-rule.js';
 import type { EventProgress } from './event-progress.js';
 import { ownPart, shownArgs, shownToolName } from './tool-names.js';
@@ -16,10 +17,10 @@ export function namesOf(
   names: ToolNames,
 ): readonly string[] {
   if (tool === undefined) return [];
-  const { alias } = namedEventOf(hook) ?? {};
+  const { aliases } = namedEventOf(hook)?.aliases ? dialectOf(hook.dialect) : {};
   return [tool, ...ownNames(tool, hook)].flatMap((name) => {
     const shown = shownToolName({ dialect: hook.dialect }, name, names);
-    return alias === undefined ? [name, shown] : [name, shown, alias(shown)];
+    return [name, shown, ...(aliases?.(shown) ?? [])];
   });
 }
 
@@ -31,8 +32,7 @@ function ownNames(tool: string, { extension, dialect }: Pick<ShellHook, 'dialect
   if (extension === undefined) return [];
   const rest = ownPart(tool, extension);
   if (rest === undefined) return [];
-  const { pluginTool } = dialectOf(dialect);
-  return pluginTool === undefined ? [`mcp__${rest}`] : [`mcp__${rest}`, pluginTool(extension, rest)];
+  return dialectOf(dialect).pluginNames(extension, rest);
 }
 
 /** Returns true if a hook runs: its matcher matches, and its dialect event accepts a tool result of this status. */
@@ -55,7 +55,7 @@ export function isMatched(hook: ShellHook, match: HookMatchInput, toolNames: Too
     if (named?.tools === 'mcp' && !tool.startsWith('mcp__')) return false;
     if (named?.tools !== undefined && named.tools !== 'mcp' && !names.includes(named.tools)) return false;
     if (named?.subject === undefined) return hook.matches(names);
-    const subject = named.subject(shownArgs(hook, { tool, args }, toolNames));
+    const subject = commandIn(shownArgs(hook, { tool, args }, toolNames));
     // If the subject is unknown the hook runs, because a skipped guard is worse than an unnecessary run.
     return subject === undefined || hook.matches([subject]);
   }

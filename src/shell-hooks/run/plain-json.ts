@@ -50,10 +50,30 @@ const REDACTED = '[redacted]';
  * `API-KEY`.
  */
 export function redact(value: unknown, names: readonly string[]): unknown {
+  return redacted(value, names, (text) => text);
+}
+
+/** Like `redact`, for a log: also redacts the fields of JSON that is written as a string. */
+export function redactForLog(value: unknown, names: readonly string[]): unknown {
+  const inJson = (text: string): string => {
+    if (!/^\s*[[{]/.test(text)) return text;
+    try {
+      return jsonText(redacted(JSON.parse(text), names, inJson));
+    } catch {
+      return text;
+    }
+  };
+  return redacted(value, names, inJson);
+}
+
+function redacted(value: unknown, names: readonly string[], ofText: (text: string) => string): unknown {
   if (names.length === 0) return value;
   const folded = new Set(names.map(fold));
   // Redacts while serializing. A separate recursive walk would overflow the stack on deep values that `JSON.stringify`
   // can write.
-  const hide = (key: string, inner: unknown) => (folded.has(fold(key)) ? REDACTED : replace(key, inner));
+  const hide = (key: string, inner: unknown) => {
+    if (folded.has(fold(key))) return REDACTED;
+    return typeof inner === 'string' ? ofText(inner) : replace(key, inner);
+  };
   return JSON.parse(jsonText(value, hide));
 }

@@ -15,6 +15,7 @@ import type { VerifiedItem } from '../../trust/decision.js';
 import { dialectOf } from '../dialects/list.js';
 import type { Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
+import { postEvent } from './http-handler.js';
 
 /** Options for one run of a hook's program. */
 export interface HookStart {
@@ -29,6 +30,7 @@ export interface HookStart {
 
 /** Dependencies of `startHook`. */
 export interface HookMachine {
+  readonly fetch: typeof fetch | undefined;
   readonly workspaceDir: string;
   readonly clock: Clock;
   readonly spawn: Spawn | undefined;
@@ -38,9 +40,11 @@ export interface HookMachine {
 /** A hook that writes more is terminated. Up to here its exit code counts, and a refusal at the end of its output. */
 const READ_BYTES = 64 * 1_048_576;
 
-/** Runs the program of a hook. If its working directory is missing, uses the workspace, or else the home directory. */
+/** Runs the program of a hook, or asks its server. If its working directory is missing, uses the workspace, or else the home directory. */
 export async function startHook(start: HookStart, machine: HookMachine): Promise<ProcessResult> {
   const { hook, verified, env, stdin, timeoutMs, signal, onFirstLine } = start;
+  if (hook.http !== undefined)
+    return postEvent({ url: hook.command, handler: hook.http, body: stdin(), timeoutMs, signal }, machine);
   const { command = '', argv0, args = [], cwd = machine.workspaceDir } = verified.launch ?? {};
   const { clock, spawn, report } = machine;
   const options = { command, argv0, args, env, stdin, timeoutMs, signal, onFirstLine, clock, spawn };
@@ -70,7 +74,7 @@ export interface HookEnvironmentSource {
 export function hookEnvironment(hook: ShellHook, verified: VerifiedItem, source: HookEnvironmentSource): Environment {
   const { workspaceDir, inheritEnv } = source;
   const own = { ...hook.variables?.(), ...verified.launch?.env };
-  const additions = { ...declared(hook), ...dialectOf(hook.dialect).variables?.(hook, source), ...own };
+  const additions = { ...declared(hook), ...dialectOf(hook.dialect).variables(hook, source), ...own };
   const base = { parent: process.env, exclude: workspaceRoots(workspaceDir), additions };
   return verified.scope === 'workspace' ? workspaceEnvironment(base) : userEnvironment(base, inheritEnv);
 }

@@ -1,8 +1,8 @@
 import type { ProcessResult } from '../../process/run-process.js';
+import { isEntryEvent, isGateEvent } from '../../programs/hook-event.js';
 import { dialectOf } from '../dialects/list.js';
 import type { ShellHook } from '../hook/definition.js';
 import { failed, type HookReading, SILENT } from '../hook/effects.js';
-import { isEntryEvent, isGateEvent } from '../hook/event.js';
 import { isUndecided } from '../hook/problem.js';
 import type { HookOutcome } from './event-progress.js';
 import { type Execution, type HookExecutorOptions, redactorOf } from './execution.js';

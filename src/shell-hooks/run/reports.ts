@@ -1,14 +1,14 @@
 import type { Logger } from '../../internal/logger.js';
 import { safeText } from '../../internal/safe-text.js';
 import type { ProcessResult } from '../../process/run-process.js';
+import { isGateEvent } from '../../programs/hook-event.js';
 import type { TrustedLaunch } from '../../trust/launch.js';
 import { eventNameOf, readsTranscripts } from '../dialects/list.js';
 import type { Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
-import { isGateEvent } from '../hook/event.js';
 import { mentionsTranscript } from '../transcript/transcript-mention.js';
 import type { HookOutcome } from './event-progress.js';
-import { redact } from './plain-json.js';
+import { redactForLog } from './plain-json.js';
 
 /** Options of `HookReports`. */
 export interface HookReportOptions {
@@ -39,7 +39,7 @@ export class HookReports {
   start(hook: ShellHook, input: object): void {
     const { logger, sensitive } = this.options;
     // Loggers may store the input, so sensitive fields are redacted even if the hook declares them.
-    logger.debug(`Hook "${hook.name}" runs`, { hookName: hook.name, input: redact(input, sensitive) });
+    logger.debug(`Hook "${hook.name}" runs`, { hookName: hook.name, input: redactForLog(input, sensitive) });
   }
 
   /** Warns once about a hook that reads `transcript_path`, which is empty. */
@@ -64,7 +64,8 @@ export class HookReports {
   process(hook: ShellHook, result: ProcessResult): void {
     const { stderr } = result;
     if (result.exitCode === 0 && stderr.trim() !== '') {
-      const details = { hookName: hook.name, stderr: safeText(stderr) };
+      const shown = redactForLog(stderr, this.options.sensitive);
+      const details = { hookName: hook.name, stderr: safeText(String(shown)) };
       this.options.logger.debug(`Hook "${hook.name}" wrote to standard error: ${details.stderr}`, details);
     }
     if (!result.detachedChild) return;

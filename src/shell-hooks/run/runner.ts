@@ -5,6 +5,8 @@ import { safeText } from '../../internal/safe-text.js';
 import { onAbort } from '../../internal/stop.js';
 import type { Spawn } from '../../process/process-group.js';
 import { findResourceFailure } from '../../process/spawn-failure.js';
+import type { HookEvent } from '../../programs/hook-event.js';
+import type { DeniedDecision } from '../../trust/decision.js';
 import type { TrustGate } from '../../trust/gate.js';
 import { dialectOf } from '../dialects/list.js';
 import type { HookEventContext, HookMatchInput } from '../events/hook-event-context.js';
@@ -18,7 +20,6 @@ import {
 import type { Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
 import { detached, failed, type HookReading } from '../hook/effects.js';
-import type { HookEvent } from '../hook/event.js';
 import { HookApprovals } from '../hook/hook-approval.js';
 import { contentOf } from '../hook/identity.js';
 import { patternsReady } from '../hook/linear-pattern.js';
@@ -46,6 +47,7 @@ export interface HookRunnerOptions extends HookExecutorOptions {
   readonly onNotice?: ((notice: HookNotice) => void) | undefined;
   readonly clock?: Clock | undefined;
   readonly spawn?: Spawn | undefined;
+  readonly fetch?: typeof fetch | undefined;
 }
 
 /** Runs the hooks of one event, one after another. */
@@ -59,8 +61,8 @@ export class HookRunner {
     this.approvals = new HookApprovals(options.gate, options.workspaceDir);
     this.reports = new HookReports(options);
     this.clock = options.clock ?? systemClock;
-    const { workspaceDir, spawn, report } = options;
-    const machine = { workspaceDir, spawn, report, clock: this.clock };
+    const { workspaceDir, spawn, fetch, report } = options;
+    const machine = { workspaceDir, spawn, fetch, report, clock: this.clock };
     this.executor = new HookExecutor(options, { approvals: this.approvals, reports: this.reports, machine });
   }
 
@@ -72,6 +74,16 @@ export class HookRunner {
       const tried = this.approvals.mayMatch(hook) ? hook : { ...hook, matches: () => true };
       return isFor(tried, subject, this.options.toolNames);
     });
+  }
+
+  /** Returns the denial of a hook; undefined if it is allowed, or if the gate cannot tell without a question. */
+  denialOf(hook: ShellHook): Promise<DeniedDecision | undefined> {
+    return this.approvals.check(hook);
+  }
+
+  /** True if the gate has allowed the hook, and has found no change since. */
+  isAllowed(hook: ShellHook): boolean {
+    return this.approvals.isAllowed(hook);
   }
 
   /** Returns the names of a tool: its name here and its name in the hook's dialect. */
@@ -231,11 +243,12 @@ export class HookRunner {
  * several matchers select it. A hook that was not approved and did not run does not count.
  */
 function isRepeated(hook: ShellHook, completed: readonly ShellHook[]): boolean {
-  const { runsOnce = false } = dialectOf(hook.dialect);
+  const { runsOnce } = dialectOf(hook.dialect);
   return runsOnce && completed.some((other) => commandOf(other) === commandOf(hook));
 }
 
-function commandOf({ dialect, scope, source, extension, root, command, args, env, background }: ShellHook): string {
+function commandOf(hook: ShellHook): string {
+  const { dialect, scope, source, extension, root, command, args, env, background, http } = hook;
   // Hooks with the same command share one execution, but a guard not that of a background hook, which cannot deny a call.
-  return JSON.stringify([dialect, scope, source, extension, root, command, args, env, background]);
+  return JSON.stringify([dialect, scope, source, extension, root, command, args, env, background, http]);
 }

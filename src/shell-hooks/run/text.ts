@@ -35,15 +35,24 @@ export function modelText(text: string): string {
 /** Matches the rest of a tag of the frame, or of a token that separates the messages of a chat. */
 const FRAME = /^\s*\/?\s*(?:hook[\W_]?message|system(?:\W?reminder)?(?=[\s>/]|$))|^\|\s*[a-z_]+\s*\|>/i;
 const LONGEST_TAG = 200;
+/** Matches the rest of a tag of the frame around messages of hooks. */
+const OWN_FRAME = /^\s*\/?\s*hook[\W_]?message(?=[\s>/]|$)/i;
 /** Characters that nobody sees between two letters. Emoji and some scripts need them elsewhere. */
 const HIDDEN = '[\\u200c\\u200d]|\\p{Variation_Selector}';
 
+/** Returns a result of a tool in which no tag imitates a message of a hook. All other text stays as it is. */
+export function withoutHookFrames(text: string): string {
+  if (!/[<\uff1c\ufe64]/.test(text)) return text;
+  const escaped = withoutFrames(text, OWN_FRAME);
+  return escaped.includes('&lt;') ? escaped : text;
+}
+
 /** Escapes the bracket of each tag that could end or imitate a message. Models may read full-width brackets like `<`. */
-function withoutFrames(text: string): string {
+function withoutFrames(text: string, frame = FRAME): string {
   const seen = text.replace(new RegExp(`(?<=[!-~])(?:${HIDDEN})+(?=[!-~])`, 'gu'), '');
   return seen.replace(/[<\uff1c\ufe64]/g, (bracket, at: number) => {
     const rest = seen.slice(at + 1, at + 1 + LONGEST_TAG).replace(new RegExp(HIDDEN, 'gu'), '');
-    return FRAME.test(rest.normalize('NFKC')) ? '&lt;' : bracket;
+    return frame.test(rest.normalize('NFKC')) ? '&lt;' : bracket;
   });
 }
 

@@ -14,11 +14,12 @@ type ForHook = ForDialect & Partial<Pick<ShellHook, 'extension'>>;
 export function shownToolName(hook: ForHook, tool: string, names: ToolNames): string {
   const mapping = mappingOf(hook, tool, names);
   if (mapping !== undefined) return typeof mapping === 'string' ? mapping : mapping.name;
-  const { toolName, pluginTool } = dialectOf(hook.dialect);
+  const dialect = dialectOf(hook.dialect);
   const { extension } = hook;
+  if (!dialect.hasForeignTools) return tool;
   const own = extension === undefined ? undefined : ownPart(tool, extension);
-  if (extension === undefined || own === undefined) return toolName?.(tool) ?? tool;
-  return pluginTool?.(extension, own) ?? toolName?.(`mcp__${own}`) ?? tool;
+  if (extension === undefined || own === undefined) return dialect.toolName(tool);
+  return dialect.pluginTool(extension, own);
 }
 
 /**

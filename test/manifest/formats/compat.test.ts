@@ -181,6 +181,69 @@ test('formats of other programs are read only if `compat` names them', async () 
   expect(await names(['gemini', 'claude'])).toEqual(['c 0.0.0', 'g 1.0.0']);
 });
 
+test.each(['user', 'workspace'])('servers of a Claude Code plugin of the %s start in the project', async (scope) => {
+  const place = makePlace();
+  const own = scope === 'user' ? place : { ...place, userDir: join(place.workspaceDir, '.app') };
+  files(own, 'p', {
+    '.claude-plugin/plugin.json': '\uFEFF{"name":"p","version":"1.0.0"}',
+    '.mcp.json': {
+      tell: { command: 'node', args: ['${CLAUDE_PLUGIN_ROOT}/tell.mjs', '${CLAUDE_PROJECT_DIR:-.}'] },
+    },
+    'tell.mjs': `process.env.CWD = process.cwd();\nprocess.env.ARG = process.argv[2];\n${server}`,
+  });
+  const names = ['CWD', 'ARG', 'CLAUDE_PROJECT_DIR'];
+  const model = scriptedModel([...names.map((variable) => calls('mcp__p-tell__echo', { variable })), says('done')]);
+  const { agent } = await place.load({ compat: ['claude'], approve: place.yes }, { model });
+  const { messages } = await agent.run('go');
+  const results = messages.flatMap((message) => (message.role === 'tool' ? message.content : []));
+
+  expect(results.map(({ content }) => content)).toEqual(names.map((name) => `${name}=${place.workspaceDir}`));
+});
+
+test('a variable without a value is empty for a server of a Gemini CLI extension', async () => {
+  const place = makePlace();
+  files(place, 'g', {
+    'gemini-extension.json': `\uFEFF${JSON.stringify({
+      name: 'g',
+      version: '1.0.0',
+      mcpServers: { tell: { command: 'node', args: ['tell.mjs'], env: { KEY: '$KEELSON_TEST_UNSET' }, cwd: '.' } },
+    })}`,
+    'tell.mjs': server,
+  });
+  const model = scriptedModel([calls('mcp__g-tell__echo', { variable: 'KEY' }), says('done')]);
+  const { agent } = await place.load({ compat: ['gemini'] }, { model });
+  const { messages } = await agent.run('go');
+
+  expect(messages.flatMap((message) => (message.role === 'tool' ? message.content : []))).toMatchObject([
+    { content: 'KEY=' },
+  ]);
+});
+
+test('a directory with parts of a Claude Code plugin is a package without a manifest', async () => {
+  const place = makePlace();
+  files(place, 'reviewer', {
+    'skills/code-review/SKILL.md': skill,
+    'hooks/hooks.json': { hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [command('exit 2')] }] } },
+  });
+  files(place, 'empty', { 'notes.txt': 'x' });
+  files(place, 'not a name', { '.mcp.json': {} });
+
+  const { loader } = await place.load({ compat: ['claude'] });
+  const skipped = await place.load();
+
+  expect(loader.extensions()).toMatchObject([{ name: 'reviewer', version: '0.0.0', format: 'claude' }]);
+  expect(hooksOf(loader).map(({ name }) => name)).toEqual(['reviewer:PreToolUse#1']);
+  expect(loader.skills.get('code-review')?.id).toBe('reviewer:code-review');
+  expect(loader.status().diagnostics.filter(({ level }) => level === 'error')).toMatchObject([
+    { extension: 'not a name', problems: [{ path: 'name' }] },
+  ]);
+  expect(skipped.loader.status().diagnostics.map(({ level, extension }) => [level, extension])).toEqual([
+    ['warning', 'not a name'],
+    ['warning', 'reviewer'],
+  ]);
+  expect(skipped.loader.status().diagnostics[1]?.message).toContain('name "claude" in `compat` to read it');
+});
+
 test('of several manifests in one directory the first valid one is used, and the others are reported', async () => {
   const place = makePlace();
   const other = {

@@ -88,6 +88,9 @@ const runnerCalls: Cover<HookRunner> = {
   matching: (runner) => runner.matching({ event: 'before_agent' } as never),
   namesOf: (runner) => runner.namesOf('tell', { dialect: 'native' }),
   runEvent: 'the agent called it',
+  denialOf: async (runner) =>
+    Promise.all(runner.matching({ event: 'before_agent' } as never).map((hook) => runner.denialOf(hook))),
+  isAllowed: (runner) => runner.matching({ event: 'before_agent' } as never).map((hook) => runner.isAllowed(hook)),
 };
 
 const hookCalls: Cover<ShellHooks> = {

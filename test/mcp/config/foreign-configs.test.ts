@@ -1,6 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { homedir } from 'node:os';
+import { basename, dirname, join, sep } from 'node:path';
 import { readMcpConfig } from 'keelson/mcp';
+import { createTrustGate } from 'keelson/trust';
 import { expect, test } from 'vitest';
 import { growth } from '../../support/growth.js';
 import { connected, lab, raw, readLog, stateOf, temporaryFolder, variable } from '../../support/mcp/lab.js';
@@ -44,7 +46,13 @@ test.each<[string, object, readonly unknown[]]>([
       theme: 'dark',
       mcpServers: { a: { httpUrl: 'https://example.com/', trust: true, includeTools: ['x'], timeout: 5 } },
     },
-    [['a', 'https://example.com/', ['no effect: trust']]],
+    [
+      [
+        'a',
+        'https://example.com/',
+        ['`timeout` is in milliseconds, so requests end after 5 ms: write 5000 for seconds', 'no effect: trust'],
+      ],
+    ],
   ],
   [
     'Claude Desktop',
@@ -109,6 +117,100 @@ test.each<[string, object, readonly unknown[]]>([
   ['a server with the name `servers`', { servers: { command: 'npx', env: {} } }, [['servers', 'npx', []]]],
 ])('reads the configuration of %s, and notes each ignored field', async (_title, config, expected) => {
   expect(await read(JSON.stringify(config))).toEqual(expected);
+});
+
+/** Connects the servers of one file. Returns each server as `name: state`. */
+async function statesOf(file: string, content: object, workspaceDir?: string) {
+  const path = join(temporaryFolder(), file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, JSON.stringify(content));
+  const { mcp } = await connected({ configFiles: [path], workspaceDir });
+  return mcp.status().map(({ name, state }) => `${name}: ${state}`);
+}
+
+test('reads the maps of servers of opencode and Cline, and a file without servers', async () => {
+  const { command, args = [] } = raw();
+  const local = { type: 'local', command: [command, ...args], environment: { A: 'b' }, enabled: true };
+
+  expect(await statesOf('opencode.json', { $schema: 'x', mcp: { a: local } })).toEqual(['a: connected']);
+  expect(await statesOf('opencode.json', { mcp: { servers: { a: local } } })).toEqual(['a: connected']);
+  expect(await statesOf('cline.json', { mcpServers: { a: { transport: { type: 'stdio', command, args } } } })).toEqual([
+    'a: connected',
+  ]);
+  expect(await statesOf('mcp.json', { mcpServers: null })).toEqual([]);
+  expect(await statesOf('mcp.json', { $schema: 'x', _comment: 'none yet' })).toEqual([]);
+});
+
+test('reads null, quoted values and numbers as people write them', async () => {
+  const { command, args = [] } = raw();
+  const server = { type: 'STDIO', command, args: [...args, 8080] };
+  const servers = {
+    numbers: { ...server, env: { PORT: 3000 }, timeout: '5000' },
+    nulls: { ...server, env: { UNSET: null }, cwd: null },
+    off: { ...server, disabled: 'true' },
+    on: { ...server, disabled: 'False' },
+  };
+
+  expect(await statesOf('.vscode/mcp.json', { servers })).toEqual([
+    'numbers: connected',
+    'nulls: connected',
+    'off: disabled',
+    'on: connected',
+  ]);
+  expect(await read('{"far":{"type":"remote","url":"https://example.com/"}}')).toEqual([
+    ['far', 'https://example.com/', []],
+  ]);
+});
+
+test('replaces the variables of editors by places on this machine', async () => {
+  const [workspaceDir, log] = [temporaryFolder(), join(temporaryFolder(), 'log')];
+  const { args = [], ...server } = raw({ log });
+  const names = ['userHome', 'workspaceFolderBasename', 'pathSeparator'].map(variable);
+  const servers = { a: { ...server, args: [...args, ...names] } };
+
+  expect(await statesOf('mcp.json', { servers }, workspaceDir)).toEqual(['a: connected']);
+  expect(readLog(log)[0]?.argv?.slice(-3)).toEqual([homedir(), basename(workspaceDir), sep]);
+});
+
+test('does not start the servers that the settings of Gemini CLI leave out', async () => {
+  const mcpServers = { a: raw(), b: raw(), c: raw() };
+
+  expect(await statesOf('settings.json', { mcpServers, mcp: { excluded: ['b'] } })).toEqual([
+    'a: connected',
+    'b: disabled',
+    'c: connected',
+  ]);
+  expect(await statesOf('settings.json', { mcpServers, mcp: { allowed: ['c'] } })).toEqual([
+    'a: disabled',
+    'b: disabled',
+    'c: connected',
+  ]);
+});
+
+test.each([
+  ['cline_mcp_settings.json', 60_000],
+  ['.roo/mcp.json', 60_000],
+  ['mcp.json', 60],
+])('reads the time limit 60 of %s as %d ms', async (file, timeoutMs) => {
+  const path = join(temporaryFolder(), file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, JSON.stringify({ mcpServers: { a: { command: 'npx', timeout: 60 } } }));
+  const [entry] = await readMcpConfig(path, { scope: 'builtin' });
+
+  expect(entry).toMatchObject({ definition: { callTimeoutMs: timeoutMs } });
+  expect(entry?.notes.length).toBe(timeoutMs < 1_000 ? 1 : 0);
+});
+
+test('gives the servers of `.mcp.json` the directory of the project', async () => {
+  const [workspaceDir, log] = [temporaryFolder(), join(temporaryFolder(), 'log')];
+  const { args = [], ...server } = raw({ log });
+  const file = { mcpServers: { a: { ...server, args: [...args, variable('CLAUDE_PROJECT_DIR')] } } };
+  writeFileSync(join(workspaceDir, '.mcp.json'), JSON.stringify(file));
+  const gate = createTrustGate({ workspaceDir, stateDir: temporaryFolder(), approve: () => true });
+  await connected({ workspaceDir, gate });
+  const [started] = readLog(log);
+
+  expect([started?.env?.CLAUDE_PROJECT_DIR, started?.argv?.at(-1)]).toEqual([workspaceDir, workspaceDir]);
 });
 
 test('includes and excludes tools by the fields of other programs', async () => {

@@ -259,18 +259,18 @@ describe('a configuration file', () => {
 
   test.each<readonly [object, RegExp]>([
     [{ command: 'a', args: 'b' }, /`args`/],
-    [{ command: 'a', args: [1] }, /`args`/],
+    [{ command: 'a', args: [{}] }, /`args`/],
     [{ command: 'a\u0000b' }, /`command`/],
-    [{ command: 'a', env: { A: 1 } }, /`env`/],
+    [{ command: 'a', env: { A: [] } }, /`env`/],
     [{ command: 'a', env: { 'A=B': 'x' } }, /`env`/],
     [{ command: 'a', timeout: 0 }, /`timeout`/],
-    [{ command: 'a', timeout: '30' }, /`timeout`/],
+    [{ command: 'a', timeout: '30 s' }, /`timeout`/],
     [{ command: 'a', disabled: 'yes' }, /`disabled`/],
     [{ type: 'carrier-pigeon', command: 'a' }, /`type` must be .*, got "carrier-pigeon"/],
     [{ type: 'constructor', command: 'a' }, /`type` must be .*, got "constructor"/],
     [{ type: 'sse', command: 'a' }, /the type "sse" must have a `url`/],
     [{ url: 'http://me:pw@x/' }, /use `headers`/],
-    [{ url: 'http://x/', headers: { A: 1 } }, /`headers`/],
+    [{ url: 'http://x/', headers: { A: {} } }, /`headers`/],
   ])('names the invalid field of a server in the error: %j', async (config, message) => {
     const { mcp } = lab({ servers: { bad: config } });
 

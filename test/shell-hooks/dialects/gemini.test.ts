@@ -203,6 +203,6 @@ test('reads timeouts in milliseconds, and reports differences from Gemini CLI', 
       .filter(Boolean),
   ).toEqual([150]);
   expect(hooks.status().diagnostics.map(({ level, code }) => `${level} ${code}`)).toEqual([
-    ...['error event-unsupported', 'info key-ignored', 'info after-model-once', 'warning gate-broken'],
+    ...['info event-differs', 'error event-unsupported', 'info key-ignored', 'warning gate-broken'],
   ]);
 });

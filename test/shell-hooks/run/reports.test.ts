@@ -23,7 +23,10 @@ describe('a hook that prints its input', () => {
   test.each(['native', 'claude', 'codex', 'gemini', 'cursor', 'copilot'] as const)(
     'is not reported in the %s dialect',
     async (dialect) => {
-      const events = ['before_agent', 'before_tool', 'after_tool'] as const;
+      // In Cursor, an answer without `permission` refuses a tool call.
+      const events = (['before_agent', 'before_tool', 'after_tool'] as const).filter(
+        (event) => dialect !== 'cursor' || event !== 'before_tool',
+      );
       await runCalls(events.map((event) => ({ event, dialect, ...prints('cat') })));
 
       expect(loud()).toEqual([]);

@@ -27,6 +27,7 @@ export async function callModel(request: ModelCallRequest, scope: CallScope): Pr
   const attempt = (!isAside(request) && run.turn?.nextAttempt()) || 0;
   const gate = request.onPart === undefined ? undefined : new PartGate(request, step, attempt);
   step.busy += 1;
+  const watched = run.listeners.watch?.startModelCall(run, request, attempt);
   try {
     run.end.throwIfAborted();
     const budgets = budgetsOver(run);
@@ -37,13 +38,17 @@ export async function callModel(request: ModelCallRequest, scope: CallScope): Pr
     const response = acceptResponse(run, await generate(gate?.request ?? request, step));
     pay?.(response.usage);
     if (run.listeners.active) step.record(attempt, response);
-    if (attempt > 0 && response.usage.cachedInputTokens !== undefined && run.listeners.hears('cache-miss')) {
+    watched?.({ response });
+    const hearsMisses = run.listeners.watch !== undefined || run.listeners.hears('cache-miss');
+    if (attempt > 0 && response.usage.cachedInputTokens !== undefined && hearsMisses) {
       await watchCache(run, request, response);
     }
     return response;
   } catch (error) {
     // A call that was left behind has no failure for its hooks to repeat.
-    throw step.open ? failureOf(run, request.model.id, error) : new RunEndedError('next');
+    const failure = step.open ? failureOf(run, request.model.id, error) : new RunEndedError('next');
+    watched?.({ error: failure });
+    throw failure;
   } finally {
     gate?.close();
     step.busy -= 1;

@@ -1,0 +1,225 @@
+import { KeelsonError } from '../../errors.js';
+import { safeText } from '../../internal/safe-text.js';
+import { McpRequestError, McpSessionLostError } from '../error.js';
+import { failureText } from '../failure-text.js';
+import type { ServerLog } from '../server/server-log.js';
+import { HttpStatusError, HttpUnreachableError } from '../transport/http-client.js';
+import type { McpTransport } from '../transport/transport.js';
+import { AnswerServer } from './answer-server.js';
+import type { Connection, ConnectionOptions, McpAnswer, McpList, McpParams, RequestOptions } from './connection.js';
+import { readPages } from './list-pages.js';
+import { type Redact, redactMessage, redactOf } from './redact.js';
+import { bounded, keepErrorData, requestError } from './request-error.js';
+import { inRequestTime, type RequestScope } from './request-time.js';
+import { revisionError } from './revision-error.js';
+import type { McpRevision, Sdk, SdkClient } from './sdk.js';
+
+const MAX_PROBLEM = 300;
+const SESSION_CODE = -32_001;
+/** The code for a header that differs from the request. */
+const HEADER_MISMATCH = -32_020;
+/** Time limit in milliseconds of the ping that checks if a server still responds. */
+const PROBE_MS = 5_000;
+/** Notifications of the progress of one request that are passed on. */
+const MOST_NOTIFICATIONS = 10_000;
+
+/** The SDK, the transport and the revision of a connection to open. */
+export interface SdkChoice {
+  readonly sdk: Sdk;
+  readonly transport: McpTransport;
+  readonly revision: McpRevision | 'auto';
+}
+
+/** A connection that uses the client of an SDK. */
+export class SdkConnection implements Connection {
+  private readonly client: SdkClient;
+  private readonly transport: McpTransport;
+  private readonly redact: Redact;
+  /** While `opening`, a failure rejects `open`. Once `open`, the end of the connection calls `onEnd`. */
+  private state: 'opening' | 'open' | 'closed' = 'opening';
+
+  private constructor(
+    { sdk, transport, revision }: SdkChoice,
+    private readonly options: ConnectionOptions,
+  ) {
+    const { definition } = options;
+    this.transport = transport;
+    this.redact = redactOf(definition);
+    transport.onmessage = (message) => {
+      if (definition.origin.redact) redactMessage(message, definition.origin.redact);
+      keepErrorData(message);
+    };
+    transport.oninterrupted = () => void this.probe();
+    this.client = sdk.createClient(transport, {
+      revision,
+      connection: options,
+      server: new AnswerServer(options),
+      onError: (error) => this.report(error),
+      onClose: () => this.ended(),
+    });
+  }
+
+  /** Completes the handshake. The caller enforces the time limit, and closes the transport if it is exceeded. */
+  static async open(choice: SdkChoice, options: ConnectionOptions): Promise<SdkConnection> {
+    const connection = new SdkConnection(choice, options);
+    try {
+      await connection.client.connect();
+    } catch (error) {
+      const { name, protocol } = options.definition;
+      throw revisionError(error, { ...choice, server: name, configured: protocol }) ?? error;
+    }
+    connection.state = 'open';
+    return connection;
+  }
+
+  get protocolVersion(): string | undefined {
+    return this.transport.protocolVersion;
+  }
+
+  get instructions(): string | undefined {
+    return this.redact(this.client.instructions);
+  }
+
+  get ending(): string | undefined {
+    return this.redact(this.transport.ending);
+  }
+
+  async list(what: McpList, options: RequestOptions): Promise<readonly unknown[]> {
+    const { settings, log } = this.options;
+    if (what === 'tools' && !this.client.hasTools) {
+      log.write('info', 'it declares no tools, so its tools are not listed');
+      return [];
+    }
+    const { limits } = settings;
+    const method = what === 'resourceTemplates' ? 'resources/templates/list' : `${what}/list`;
+    const entries = await readPages({
+      method,
+      field: what,
+      maxEntries: limits.tools,
+      maxPages: limits.pages,
+      maxSize: limits.messageBytes,
+      request: (params) => this.request(method, params, options),
+      warn: (problem) => log.write('warn', problem),
+    });
+    return (what === 'tools' && this.client.listed?.(entries)) || entries;
+  }
+
+  async announceRoots(): Promise<void> {
+    await this.client.announceRoots().catch((error) => this.report(error));
+  }
+
+  async close(): Promise<void> {
+    this.state = 'closed';
+    await this.transport.close();
+  }
+
+  async request(method: string, params: McpParams, options: RequestOptions): Promise<McpAnswer> {
+    const { definition, settings, hold } = this.options;
+    const { signal, limitMs } = options;
+    const { timeouts } = settings;
+    const what = `request ${method} to MCP server "${definition.name}"`;
+    const totalMs = limitMs ?? timeouts.totalMs;
+    const callMs = Math.min(limitMs ?? definition.callTimeoutMs ?? timeouts.callMs, totalMs);
+    try {
+      const time = { what, callMs, totalMs, hold, signal };
+      const attempt = () => inRequestTime(time, (scope) => this.send({ method, params }, options, scope));
+      try {
+        return await attempt();
+      } catch (error) {
+        if ((error as { code?: unknown }).code !== HEADER_MISMATCH || method !== 'tools/call') throw error;
+        // The server has changed the arguments that it wants in headers. It did nothing.
+        this.options.onToolsChanged();
+        await this.list('tools', options);
+        return await attempt();
+      }
+    } catch (error) {
+      throw signal?.aborted ? signal.reason : this.failureOf(this.redact(error));
+    }
+  }
+
+  private send(
+    { method, params }: { readonly method: string; readonly params: McpParams },
+    { onProgress }: RequestOptions,
+    scope: RequestScope,
+  ): Promise<McpAnswer> {
+    let report: ReturnType<typeof boundedProgress> | undefined;
+    return this.client.request(method, params, {
+      signal: scope.signal,
+      onProgress: (progress) => {
+        scope.deadline.touch();
+        report ??= onProgress && boundedProgress(onProgress, this.options.log);
+        report?.(progress);
+      },
+    });
+  }
+
+  /** Returns the error of a failed request. If the connection has ended, the error reports that end. */
+  private failureOf(error: unknown): KeelsonError {
+    const { definition } = this.options;
+    const { name } = definition;
+    const { ending } = this;
+    if (error instanceof McpSessionLostError) return error;
+    if (ending === undefined && this.state !== 'closed') {
+      const failure = requestError(name, error);
+      if (definition.transport !== 'stdio' && isSessionUnknown(failure)) this.sessionLost();
+      return failure;
+    }
+    const why = ending === undefined ? '.' : `: ${failureText(ending)}`;
+    return new McpRequestError(name, `The connection to the MCP server "${name}" was lost${why}`, { cause: error });
+  }
+
+  /** Ends the connection, so that the next request gets a new session. The server may have processed the request. */
+  private sessionLost(): void {
+    this.options.onEnd(this, 'the server no longer knows the session');
+    void this.close();
+  }
+
+  private ended(): void {
+    if (this.state !== 'open') return;
+    this.options.onEnd(this, this.ending ?? 'the connection was closed');
+  }
+
+  /** Pings the server. The transport ends if the server cannot be reached. */
+  private async probe(): Promise<void> {
+    await this.client.ping(PROBE_MS).catch((error) => this.state === 'open' && this.report(error));
+  }
+
+  /**
+   * Logs a problem of the protocol. SDK errors have the level debug, since the SDK also reports harmless late messages.
+   * So do HTTP errors of the handshake, which rejects or continues over SSE.
+   */
+  private report(error: unknown): void {
+    const isOfHandshake = this.state !== 'open' && isHttpError(error);
+    const level = error instanceof KeelsonError && !isOfHandshake ? 'warn' : 'debug';
+    this.options.log.write(level, safeText(failureText(this.redact(error)), { maxLength: MAX_PROBLEM }));
+  }
+}
+
+/** Some servers report an unknown session in a response with status 200, with the code that the SDK uses for it. */
+function isSessionUnknown(failure: KeelsonError): boolean {
+  return failure instanceof McpRequestError && failure.status === SESSION_CODE && /session/i.test(failure.message);
+}
+
+function isHttpError(error: unknown): boolean {
+  return error instanceof HttpStatusError || error instanceof HttpUnreachableError;
+}
+
+/** Limits the progress of one request: cuts long messages, and leaves out notifications above the limit. */
+function boundedProgress(
+  onProgress: (progress: unknown) => void,
+  log: ServerLog,
+): (progress: { readonly message?: string | undefined }) => void {
+  let count = 0;
+  return (progress) => {
+    count += 1;
+    const { message } = progress;
+    if (count <= MOST_NOTIFICATIONS) {
+      onProgress(message === undefined ? progress : { ...progress, message: bounded(message) });
+    } else if (count === MOST_NOTIFICATIONS + 1) {
+      log.write(
+        'warn',
+        `it reported the progress of one request more than ${MOST_NOTIFICATIONS} times; the rest is left out`,
+      );
+    }
+  };
+}

@@ -1,0 +1,26 @@
+import { from } from './cell.js';
+import type { Program } from './program.js';
+
+const settings = from('https://docs.cline.bot/mcp/configuring-mcp-servers');
+const transport = from('https://github.com/cline/cline/issues/12044');
+
+/** Cline, and Roo Code, which began as a copy of it. */
+export const cline: Program = {
+  id: 'cline',
+  name: 'Cline and Roo Code',
+  version: '3',
+  read: '2026-11',
+  servers: {
+    files: settings(['cline_mcp_settings.json', 'mcp_settings.json', '.roo/mcp.json']),
+    maps: settings([['mcpServers']]),
+    fields: settings({}),
+    inner: transport('transport'),
+    lists: 'unknown',
+    timeUnit: settings('seconds'),
+    startsIn: 'unknown',
+    variables: 'unknown',
+    environment: 'unknown',
+    unset: 'unknown',
+    urlMeans: 'unknown',
+  },
+};

@@ -1,0 +1,131 @@
+import { from } from './cell.js';
+import type { Program } from './program.js';
+
+const mcp = from('https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md');
+const extensions = from('https://github.com/google-gemini/gemini-cli/blob/main/docs/extensions/reference.md');
+
+const hooks = from('https://github.com/google-gemini/gemini-cli/blob/main/docs/hooks/reference.md');
+
+/** Gemini CLI. */
+export const gemini: Program = {
+  id: 'gemini',
+  name: 'Gemini CLI',
+  version: '0.2x',
+  read: '2026-11',
+  hooks: {
+    files: hooks({ user: ['.gemini/settings.json'], workspace: ['.gemini/settings.json'] }),
+    form: hooks({ comments: true, grouped: true }),
+    entry: hooks({
+      types: ['command'],
+      command: ['command'],
+      timeout: ['timeout'],
+      onFailure: true,
+      env: true,
+      quotesFolders: true,
+    }),
+    timeUnit: hooks('milliseconds'),
+    defaultTimeout: hooks(false),
+    events: hooks({
+      SessionStart: { event: 'session_start', matched: true },
+      BeforeAgent: { event: 'before_agent' },
+      BeforeModel: { event: 'before_model', input: { llm_request: '$geminiRequest' } },
+      BeforeToolSelection: { event: 'before_tool_selection', input: { llm_request: '$geminiRequest' } },
+      AfterModel: {
+        event: 'after_model',
+        differs: 'its hooks run once for each response here, not for each chunk',
+        input: { llm_request: '$geminiRequest', llm_response: '$geminiResponse' },
+      },
+      BeforeTool: { event: 'before_tool', matched: true },
+      AfterTool: { event: 'after_tool', matched: true, input: { tool_response: '$geminiResult' } },
+      AfterAgent: { event: 'after_agent' },
+      SessionEnd: { event: 'session_end', matched: true },
+      Notification: { event: 'notification', matched: true },
+      PreCompress: { event: 'before_compaction', matched: true },
+    }),
+    matcher: hooks('pattern-or-name'),
+    matchesSources: hooks(true),
+    tools: from('https://github.com/google-gemini/gemini-cli/tree/main/docs/tools')({
+      run_shell_command: { args: ['command'] },
+      read_file: { args: ['file_path'] },
+      write_file: { args: ['file_path', 'content'] },
+      replace: { args: ['file_path', 'old_string', 'new_string'] },
+      list_directory: { args: ['dir_path'] },
+      glob: { args: ['pattern'] },
+      grep_search: { args: ['pattern'] },
+      web_fetch: { args: ['prompt'] },
+      google_web_search: { args: ['query'] },
+    }),
+    mcpTool: hooks('mcp_<server>_<tool>'),
+    pluginTool: 'unknown',
+    answer: hooks({
+      fields: {
+        continue: {
+          type: 'boolean',
+          means: 'stop',
+          notAt: ['session_start', 'session_end', 'before_tool_selection'],
+        },
+        stopReason: {
+          type: 'text',
+          means: 'reason',
+          notAt: ['session_start', 'session_end', 'before_tool_selection'],
+        },
+        decision: {
+          type: 'words',
+          words: { deny: 'refuse', block: 'refuse', ask: 'ask', allow: 'allow', approve: 'allow' },
+          means: 'decision',
+        },
+        reason: { type: 'text', means: 'reason' },
+        systemMessage: { type: 'text', means: 'user' },
+        'hookSpecificOutput.additionalContext': { type: 'text', means: 'context' },
+        'hookSpecificOutput.tool_input': { type: 'object', means: 'input-changes', at: ['before_tool'] },
+        'hookSpecificOutput.tool_output': { type: 'text', means: 'result', at: ['after_tool'] },
+        'hookSpecificOutput.toolConfig': { type: 'object', means: 'tools', at: ['before_tool_selection'] },
+        'hookSpecificOutput.llm_request': { type: 'object', means: 'request', at: ['before_model'] },
+        'hookSpecificOutput.llm_response': { type: 'object', means: 'response', at: ['before_model', 'after_model'] },
+      },
+      refusal: {
+        after_agent: 'again',
+        after_tool: 'error-result',
+        session_start: 'user',
+        session_end: 'user',
+        notification: 'user',
+        before_compaction: 'user',
+        before_tool_selection: 'user',
+        '*': 'cancel',
+      },
+      text: { '*': 'user' },
+      readsStderr: true,
+    }),
+    unknownAnswerRefuses: hooks(false),
+    refusingFailures: hooks([]),
+    startsIn: hooks('workspace'),
+    variables: hooks({
+      workspace: ['GEMINI_PROJECT_DIR', 'GEMINI_CWD', 'CLAUDE_PROJECT_DIR', 'workspacePath'],
+      package: [],
+      session: ['GEMINI_SESSION_ID'],
+      fixed: { pathSeparator: '/' },
+      data: 'CLAUDE_PLUGIN_DATA',
+    }),
+    refusedAnswer: hooks('continued'),
+    runsOnce: hooks(true),
+    readsTranscripts: 'unknown',
+    input: hooks({}),
+  },
+  servers: {
+    files: mcp(['.gemini/settings.json', 'gemini-extension.json']),
+    maps: mcp([['mcpServers']]),
+    fields: mcp({ httpUrl: 'url' }),
+    inner: mcp(undefined),
+    lists: mcp({ off: ['mcp', 'excluded'], on: ['mcp', 'allowed'] }),
+    timeUnit: mcp('milliseconds'),
+    startsIn: 'unknown',
+    variables: extensions({ workspacePath: 'workspace', extensionPath: 'package', pathSeparator: 'separator' }),
+    environment: 'unknown',
+    unset: mcp('empty'),
+    urlMeans: mcp('sse'),
+  },
+  packages: {
+    manifest: extensions('gemini-extension.json'),
+    parts: extensions([]),
+  },
+};

@@ -1,0 +1,41 @@
+import { type Cell, known } from './cell.js';
+import { claude } from './claude.js';
+import { cline } from './cline.js';
+import { codex } from './codex.js';
+import { copilot } from './copilot.js';
+import { cursor } from './cursor.js';
+import { gemini } from './gemini.js';
+import { native } from './native.js';
+import { opencode } from './opencode.js';
+import type { Program, ServerTable } from './program.js';
+import { vscode } from './vscode.js';
+
+const programs: Program[] = [native, claude, codex, gemini, cursor, copilot, vscode, opencode, cline];
+
+/** All programs. A new program needs its own file and one word here. */
+export const PROGRAMS: readonly Program[] = programs;
+
+/** Adds a program until the returned function is called. Tests add programs that do not exist. */
+export function addProgram(program: Program): () => void {
+  programs.push(program);
+  return () => void programs.splice(programs.indexOf(program), 1);
+}
+
+/** Returns the program with this id. */
+export function programOf(id: string | undefined): Program | undefined {
+  return PROGRAMS.find((program) => program.id === id);
+}
+
+/** Returns the program whose files end like this path; undefined if none does. */
+export function programOfServers(path: string): Program | undefined {
+  const normal = `/${path.replaceAll('\\', '/')}`;
+  return PROGRAMS.find(({ servers }) => known(servers?.files, []).some((end) => normal.endsWith(`/${end}`)));
+}
+
+/** Returns the known values of one cell of all programs with servers. */
+export function serverCells<Value>(cellOf: (servers: ServerTable) => Cell<Value>): readonly Value[] {
+  return PROGRAMS.flatMap(({ servers }) => {
+    const cell = servers === undefined ? 'unknown' : cellOf(servers);
+    return cell === 'unknown' ? [] : [cell.value];
+  });
+}

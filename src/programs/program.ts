@@ -1,0 +1,55 @@
+import type { Cell } from './cell.js';
+import type { HookTable } from './hook-table.js';
+
+/** The facts about one program on which Keelson relies. */
+export interface Program {
+  readonly id: string;
+  /** The name that people read. */
+  readonly name: string;
+  /** The version that the sources describe, and the month in which they were read, as `2026-11`. */
+  readonly version: string;
+  readonly read: string;
+  /** Undefined if Keelson reads no hooks of the program. */
+  readonly hooks?: HookTable | undefined;
+  /** Undefined if the program has no configuration of MCP servers. */
+  readonly servers?: ServerTable | undefined;
+  /** Undefined if Keelson reads no packages of the program. */
+  readonly packages?: PackageTable | undefined;
+}
+
+/** Packages of extensions. */
+export interface PackageTable {
+  /** Path of the manifest in the package. */
+  readonly manifest: Cell<string>;
+  /** Files and directories that make a directory a package without a manifest. Empty: the manifest is required. */
+  readonly parts: Cell<readonly string[]>;
+}
+
+/** Names of things that a program's variables stand for. */
+export type PlaceName = 'workspace' | 'workspaceName' | 'home' | 'separator' | 'package';
+
+/** Configuration files of MCP servers. */
+export interface ServerTable {
+  /** Ends of the paths of its files, such as `.vscode/mcp.json`. */
+  readonly files: Cell<readonly string[]>;
+  /** Keys that lead from the top of a file to the map of servers. */
+  readonly maps: Cell<readonly (readonly string[])[]>;
+  /** Names of fields, and their names here. */
+  readonly fields: Cell<Readonly<Record<string, string>>>;
+  /** Field whose object holds the fields of the connection. Undefined: the server itself. */
+  readonly inner: Cell<string | undefined>;
+  /** Keys of the lists of servers that are off, and of the only servers that are on. Default: the servers decide. */
+  readonly lists: Cell<{ readonly off?: readonly string[]; readonly on?: readonly string[] }>;
+  /** Unit of `timeout`. Unknown: milliseconds, and a warning below 1,000. */
+  readonly timeUnit: Cell<'milliseconds' | 'seconds'>;
+  /** Directory in which a server of a package starts. Unknown: the package. */
+  readonly startsIn: Cell<'workspace' | 'package'>;
+  /** Variables that are replaced in a definition. */
+  readonly variables: Cell<Readonly<Record<string, PlaceName>>>;
+  /** Names of the variables that a server gets in its environment. */
+  readonly environment: Cell<readonly string[]>;
+  /** Effect of a variable without a value. Unknown: the server is unavailable. */
+  readonly unset: Cell<'unavailable' | 'empty'>;
+  /** Transport of a server with a `url` and without a `type`. Unknown: Streamable HTTP, then SSE. */
+  readonly urlMeans: Cell<'http' | 'sse'>;
+}

@@ -1,0 +1,261 @@
+import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
+import { known } from '../../programs/cell.js';
+import { isGateEvent } from '../../programs/hook-event.js';
+import {
+  type AnswerTable,
+  type FieldMeaning,
+  type FieldTable,
+  type HookTable,
+  namedEvent,
+  type Refusal,
+} from '../../programs/hook-table.js';
+import { loose } from '../../programs/loose.js';
+import type { ShellHook } from '../hook/definition.js';
+import { type FinishedHook, type HookEffects, type HookReading, SILENT } from '../hook/effects.js';
+import { type HookProblem, malformed } from '../hook/problem.js';
+import { effectOf } from './answer-effects.js';
+import {
+  mustBe,
+  type ParsedRun,
+  parseOutput,
+  parseRun,
+  REASONS,
+  reasonOf,
+  reasonOfExit,
+  specificOf,
+  textOf,
+  unreadFields,
+} from './output.js';
+
+const NO_ANSWERS: AnswerTable = { fields: {}, refusal: { '*': 'cancel' } };
+
+/**
+ * Interprets the result of a hook of another program by the table of its answers: first the exit code, then the output.
+ * A refusal counts with any exit code.
+ */
+export function readAnswer(run: FinishedHook, table: HookTable): HookReading {
+  const answer = known(table.answer, NO_ANSWERS);
+  const { hook, result } = run;
+  const isTold = namedEvent(known(table.events, {}), hook)?.told === true;
+  if (result.exitCode === 2 && !isTold) return { ...SILENT, effects: refusedByExit(run, answer) };
+  const isIgnored = isTold || listed(answer.ignoredAt, hook);
+  const parsed = parseRun(run, answerText(run, answer));
+  const { output, problem: unread, failure: problem } = parsed;
+  if (isTold && problem !== undefined) return { ...SILENT, problem };
+  if (isIgnored && problem === undefined) return { ...SILENT, output, ignored: output && unreadFields(output, []) };
+  const refusal = refusalIn(parsed, run, answer);
+  const isRefused = Object.keys(refusal).length > 0;
+  if (output === undefined && problem === undefined && unread !== undefined && !isRefused) {
+    const effects = effectsOfText(run, answer, parsed);
+    if (effects !== undefined) return { ...SILENT, effects };
+  }
+  const bad =
+    unread ?? (output && !isRefused ? problemIn(output, hook, answer) : output && badField(output, hook, answer));
+  const failure = problem ?? (bad === undefined ? undefined : malformed(bad));
+  if (failure !== undefined) {
+    const effects = { ...effectsOfFailure(failure, hook, table), ...refusal };
+    return isRefused ? readRefusal(effects, refusal, failure) : { ...SILENT, effects, problem: failure };
+  }
+  if (output === undefined) return SILENT;
+  const read = [...fieldsAt(hook, answer).map(([path]) => path), ...(isRefused ? REASONS : [])];
+  return {
+    output,
+    data: {},
+    effects: allEffects(output, run, { answer, refusal }),
+    ignored: unreadFields(output, read),
+  };
+}
+
+/** Returns the text of the answer: standard output without lines that do not count, or standard error. */
+function answerText({ result }: FinishedHook, { readsStderr, hasProgress, detaches }: AnswerTable): string {
+  const { stdout, stderr } = result;
+  if (readsStderr && stdout.trim() === '') return stderr;
+  const [first = '', ...rest] = stdout.split('\n');
+  if (detaches && parseOutput(first).output?.async === true) return rest.join('\n');
+  if (!hasProgress) return stdout;
+  const isNote = (line: string) => line.includes('"progress"') && parseOutput(line).output?.type === 'progress';
+  return [first, ...rest].filter((line) => !isNote(line)).join('\n');
+}
+
+/** Returns the member of a record for the event: by the name in the program, by the name here, or for all others. */
+function forEvent<Value>(record: Readonly<Record<string, Value>> = {}, { event, dialectEvent }: ShellHook) {
+  const names = [dialectEvent, event, '*'].filter((name) => name !== undefined);
+  const name = names.find((one) => Object.hasOwn(record, one));
+  return name === undefined ? undefined : record[name];
+}
+
+function listed(names: readonly string[] | undefined, { event, dialectEvent = '' }: ShellHook): boolean {
+  return names?.some((name) => name === event || name === dialectEvent) === true;
+}
+
+/** Returns the fields that have a meaning at the event of a hook. */
+function fieldsAt(hook: ShellHook, { fields }: AnswerTable): readonly (readonly [string, FieldTable])[] {
+  return Object.entries(fields).flatMap(([path, given]) =>
+    [given]
+      .flat()
+      .filter(({ at, notAt }: FieldTable) => (at === undefined || listed(at, hook)) && !listed(notAt, hook))
+      .map((field) => [path, field as FieldTable] as const),
+  );
+}
+
+function valueAt(output: JsonObject, path: string): JsonValue | undefined {
+  return path
+    .split('.')
+    .reduce<JsonValue | undefined>((value, key) => (isObject(value) ? (value as JsonObject)[key] : undefined), output);
+}
+
+/** Returns the problem of an output, or that it lacks a field without which it decides nothing. */
+function problemIn(output: JsonObject, hook: ShellHook, answer: AnswerTable): string | undefined {
+  const needed = forEvent(answer.needs, hook);
+  if (needed !== undefined && (valueAt(output, needed) ?? undefined) === undefined) return `\`${needed}\` is missing`;
+  return badField(output, hook, answer);
+}
+
+/** Returns the first problem of the fields that have a meaning. Null and an empty string count as absent. */
+function badField(output: JsonObject, hook: ShellHook, answer: AnswerTable): string | undefined {
+  if (output.continue !== undefined && typeof output.continue !== 'boolean')
+    return mustBe('continue', 'true or false', output.continue);
+  const { hookSpecificOutput: specific = {} } = output;
+  if (specific !== null && !isObject(specific)) return mustBe('hookSpecificOutput', 'an object', specific);
+  for (const [path, field] of fieldsAt(hook, answer)) {
+    const value = valueAt(output, path) ?? undefined;
+    const problem = value === undefined ? undefined : problemOfField(path, value, field);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function problemOfField(path: string, value: JsonValue, { type, words = {} }: FieldTable): string | undefined {
+  const key = path.slice(path.lastIndexOf('.') + 1);
+  if (type === 'words') {
+    const isKnown = value === '' || Object.hasOwn(words, String(loose.word(value)));
+    return isKnown ? undefined : mustBe(key, `one of ${Object.keys(words).join(', ')}`, value);
+  }
+  if (type === 'text') return typeof value === 'string' ? undefined : mustBe(key, 'a string', value);
+  if (type === 'object') return isObject(value) ? undefined : mustBe(key, 'an object', value);
+  return undefined;
+}
+
+/**
+ * Returns the refusals in an output, without undefined members. Objects beside other text are not judged at an event
+ * that no hook guards.
+ */
+function refusalIn({ output, objects }: ParsedRun, run: FinishedHook, answer: AnswerTable): HookEffects {
+  const judged = isGateEvent(run.hook.event) ? objects : objects.filter((object) => object === output);
+  // Reversed, so that the first refusal counts.
+  const members = judged.flatMap((object) => Object.entries(refusalOf(object, run.hook, answer))).reverse();
+  return Object.fromEntries(members.filter(([, effect]) => effect !== undefined)) as HookEffects;
+}
+
+/** Returns the refusal in an output. `allow` has no effect, because it must not override a refusal. */
+function refusalOf(output: JsonObject, hook: ShellHook, answer: AnswerTable): HookEffects {
+  const fields = fieldsAt(hook, answer);
+  const has = (means: FieldMeaning, fits: (value: JsonValue | undefined, field: FieldTable) => boolean) =>
+    fields.some(([path, field]) => field.means === means && fits(valueAt(output, path), field));
+  const says = (verdict: string) =>
+    has('decision', (value, { words }) => words?.[String(loose.word(value))] === verdict);
+  const isFalse = (value: JsonValue | undefined) => value === false;
+  const isRefused = says('refuse') || has('refuse', isFalse);
+  const asks = hook.event === 'before_tool' && says('ask');
+  return {
+    ...(isRefused ? refusedWith(output, hook, answer) : {}),
+    ask: asks ? reasonOf(output, 'user_message', 'userMessage') : undefined,
+    stop: has('stop', isFalse) ? reasonOf(output, 'stopReason') : undefined,
+  };
+}
+
+function refusedWith(output: JsonObject, hook: ShellHook, answer: AnswerTable): HookEffects {
+  const { decision } = specificOf(output);
+  const nested = isObject(decision) ? textOf((decision as JsonObject).message) : undefined;
+  const effects = effectsOfRefusal(refusalAt(hook, answer), nested ?? reasonOf(output));
+  const told = fieldsAt(hook, answer).filter(([, { means }]) => means === 'user-of-refusal');
+  const user = told.map(([path]) => textOf(valueAt(output, path))).find((text) => text !== undefined);
+  return { ...effects, userText: user ?? effects.userText };
+}
+
+function refusalAt(hook: ShellHook, { refusal }: AnswerTable): Refusal {
+  return forEvent(refusal, hook) ?? refusal['*'];
+}
+
+function effectsOfRefusal(refusal: Refusal, reason: string): HookEffects {
+  if (refusal === 'cancel') return { cancel: reason };
+  if (refusal === 'again') return { again: reason };
+  if (refusal === 'context') return { modelTexts: [reason] };
+  if (refusal === 'user') return { userText: reason };
+  if (refusal === 'none') return {};
+  return { result: refusal === 'result' ? { content: reason } : { content: reason, isError: true } };
+}
+
+function refusedByExit(run: FinishedHook, answer: AnswerTable): HookEffects {
+  const { hook, result } = run;
+  const effect = forEvent(answer.exit2, hook) ?? refusalAt(hook, answer);
+  const text = textOf(result.stdout.trim());
+  if (effect === 'stdout-context' && text !== undefined) return { modelTexts: [text] };
+  const isWarning = answer.exit2 !== undefined && effect !== 'cancel';
+  if (isWarning && textOf(result.stderr.trim()) === undefined) return {};
+  return effectsOfRefusal(effect === 'stdout-context' ? 'user' : effect, reasonOfExit(run));
+}
+
+/**
+ * Returns the effects of text that is not JSON; undefined if it is an answer that no rule describes. Objects beside the
+ * text were judged before.
+ */
+function effectsOfText({ hook, result }: FinishedHook, answer: AnswerTable, { found = [] }: ParsedRun) {
+  const text = textOf(result.stdout.trim());
+  const kind = forEvent(answer.text, hook) ?? 'ignored';
+  // A server answers with JSON or with nothing.
+  if (
+    kind === 'unknown' ||
+    (text !== undefined && hook.http !== undefined) ||
+    (text !== undefined && resemblesAnswer(text, hook, found.length > 0 ? undefined : answer))
+  )
+    return undefined;
+  if (text === undefined || kind === 'ignored') return {};
+  return kind === 'context' ? { modelTexts: [text] } : { userText: text };
+}
+
+/** True for broken JSON, and for text that names a deciding field: it may be a refusal that was written wrong. */
+function resemblesAnswer(text: string, hook: ShellHook, answer: AnswerTable | undefined): boolean {
+  if (text.startsWith('{')) return true;
+  if (answer === undefined) return false;
+  const deciding = fieldsAt(hook, answer).filter(([, { means }]) => ['decision', 'stop', 'refuse'].includes(means));
+  const names = deciding.map(([path]) => path.slice(path.lastIndexOf('.') + 1));
+  return names.length > 0 && new RegExp(`\\b(?:${names.join('|')})["']?\\s*[:=]`, 'i').test(text);
+}
+
+/** Returns the effects of a failure. Before a tool, the failures that the table lists refuse the call. */
+function effectsOfFailure({ kind }: HookProblem, hook: ShellHook, table: HookTable): HookEffects {
+  const isCall = hook.event === 'before_tool' || hook.event === 'permission_request';
+  if (!isCall || kind === 'aborted' || kind === 'untrusted') return {};
+  if (kind === 'malformed') return known(table.unknownAnswerRefuses, true) ? { cancel: 'its output is invalid' } : {};
+  const kinds = table.refusingFailures;
+  return kinds === 'unknown' || kinds.value.includes(kind) ? { cancel: 'the hook failed' } : {};
+}
+
+/** Returns the interpreted result of a hook that refused and failed. Its exit code is not reported as a problem. */
+function readRefusal(effects: HookEffects, refusal: HookEffects, failure: HookProblem): HookReading {
+  // A hook that only asks has not refused, so with `onFailure: 'block'` its failure cancels.
+  const refused = Object.keys(refusal).some((key) => key !== 'ask' && key !== 'userText');
+  return { ...SILENT, effects, refused, problem: failure.kind === 'exit-code' ? undefined : failure };
+}
+
+interface Answer {
+  readonly answer: AnswerTable;
+  readonly refusal: HookEffects;
+}
+
+/** Returns all effects of an output. The effects of its refusal come first. */
+function allEffects(output: JsonObject, { hook }: FinishedHook, { answer, refusal }: Answer): HookEffects {
+  const found = fieldsAt(hook, answer).map(([path, { means }]) => {
+    const value = valueAt(output, path);
+    return value === undefined || value === null ? {} : effectOf(means, value, hook);
+  });
+  const texts = [refusal, ...found].flatMap(({ modelTexts = [] }) => modelTexts);
+  const own: HookEffects = Object.assign({}, ...found);
+  return {
+    ...own,
+    ...refusal,
+    userText: own.userText ?? refusal.userText,
+    modelTexts: texts.length > 0 ? texts : undefined,
+  };
+}

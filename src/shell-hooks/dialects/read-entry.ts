@@ -1,0 +1,160 @@
+import { dirname } from 'node:path';
+import { MAX_TIMER_MS } from '../../internal/clock.js';
+import { isObject, isTexts } from '../../internal/json.js';
+import { memberProblems } from '../../internal/options/validate.js';
+import { known } from '../../programs/cell.js';
+import type { EntryTable, HookTable } from '../../programs/hook-table.js';
+import { loose } from '../../programs/loose.js';
+import { portable } from '../files/portable-command.js';
+import { type HookSource, reportOn } from '../files/source.js';
+import { definitionRules } from '../hook/definition.js';
+import { compilePermissionRule } from '../rule/permission-rule.js';
+
+type JsonMap = Readonly<Record<string, unknown>>;
+
+/** Hook settings from an entry of a file, not validated. */
+export type HookSettings = JsonMap & { readonly command: unknown };
+
+/** Reads one hook of another program's file. Returns the reason if the hook cannot run. */
+export function readEntry(entry: JsonMap, source: HookSource, table: HookTable): HookSettings | string {
+  const rules: EntryTable = known(table.entry, { types: ['command'], command: ['command'], timeout: ['timeout'] });
+  const problem = problemOf(entry, source, { rules, table });
+  if (problem !== undefined) return problem;
+  const line = loose.word(entry.type) === 'http' ? serverOf(entry, rules) : commandOf(entry, rules);
+  if (typeof line === 'string') return line;
+  if (line === undefined)
+    return `it must have ${[...rules.command, rules.program ?? []].flat().map(quoted).join(' or ')}`;
+  reportVariables(entry, source, { rules, table });
+  const time = rules.timeout.map((name) => entry[name]).find((value) => value !== undefined);
+  const failClosed = rules.failClosed !== undefined && loose.boolean(entry[rules.failClosed]) === true;
+  const onFailure = rules.onFailure ? loose.word(entry.onFailure) : undefined;
+  return {
+    ...line,
+    timeout: inMilliseconds(loose.number(time), table),
+    env: rules.env ? loose.textMap(entry.env) : undefined,
+    cwd: rules.cwd ? entry.cwd : folderOf(source, table),
+    onFailure: failClosed ? 'block' : onFailure,
+    condition: rules.condition === undefined ? undefined : entry[rules.condition],
+    background: rules.background?.some((name) => loose.boolean(entry[name]) === true) || undefined,
+  };
+}
+
+interface Tables {
+  readonly rules: EntryTable;
+  readonly table: HookTable;
+}
+
+function problemOf(entry: JsonMap, { hasData }: HookSource, { rules, table }: Tables): string | undefined {
+  const { type = 'command', args, shell } = entry;
+  if (!rules.types.some((known) => known === loose.word(type)))
+    return `\`type\` must be ${rules.types.map((name) => `"${name}"`).join(' or ')}, got ${JSON.stringify(type)}`;
+  const rule = rules.condition === undefined ? undefined : entry[rules.condition];
+  if (rule !== undefined && (typeof rule !== 'string' || compilePermissionRule(rule) === undefined)) {
+    return `\`if\` must be one permission rule such as "Bash(git push *)", got ${JSON.stringify(rule)}`;
+  }
+  if (args === undefined && shell !== undefined && loose.word(shell) !== 'bash') {
+    return `\`shell\` must be "bash", got ${JSON.stringify(shell)}`;
+  }
+  // A shell expands an unset variable to an empty string, so `rm -r "$CLAUDE_PLUGIN_DATA/cache"` would delete `/cache`.
+  const { data } = known(table.variables, { workspace: [], package: [] });
+  const needsData = data !== undefined && textsOf(entry).some((text) => text.includes(data));
+  return needsData && !hasData ? `it uses \`${data}\`, which only plugins get` : undefined;
+}
+
+function commandOf(entry: JsonMap, rules: EntryTable): HookSettings | undefined {
+  const { args } = entry;
+  const command = rules.command.map((name) => entry[name]).find((value) => value !== undefined);
+  const program = rules.program === undefined ? undefined : entry[rules.program];
+  if (command === undefined && program !== undefined) return { command: program, args: args ?? [], shell: false };
+  if (command === undefined) return undefined;
+  if (rules.argsWithoutShell && args !== undefined) return { command, args: loose.texts(args), shell: false };
+  return {
+    command: rules.quotesFolders ? portable(command) : command,
+    args: rules.program ? undefined : args,
+    shell: 'bash',
+  };
+}
+
+/** Reads a handler that is a server, and returns the reason if it cannot be asked. */
+function serverOf(entry: JsonMap, { http }: EntryTable): HookSettings | string {
+  if (http === undefined) return 'it has no server';
+  const { [http.url]: url, [http.headers]: given = {}, [http.variables]: variables = [] } = entry;
+  const address = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined;
+  if (address === undefined || !/^https?:$/.test(address.protocol) || address.username + address.password !== '')
+    return `\`${http.url}\` must be an http: or https: URL without a user name, got ${JSON.stringify(url)}`;
+  const headers = loose.textMap(given);
+  if (!isObject(headers) || !Object.entries(headers).every(isHeader))
+    return `\`${http.headers}\` must be an object of names and values of HTTP headers`;
+  if (!isTexts(variables)) return `\`${http.variables}\` must be an array of names of variables`;
+  return { command: address.href, args: [], shell: false, http: { headers, variables } };
+}
+
+function isHeader([name, value]: readonly [string, unknown]): boolean {
+  return /^[\w!#$%&'*+.^`|~-]+$/.test(name) && typeof value === 'string' && !/[\r\n\0]/.test(value);
+}
+
+/** The strings of the command line of an entry. */
+function textsOf({ command, args }: JsonMap): readonly string[] {
+  const texts: readonly unknown[] = [command, ...(Array.isArray(args) ? args : [])];
+  return texts.filter((text) => typeof text === 'string');
+}
+
+/** Warns about variables in the entry that have no value here. */
+function reportVariables(entry: JsonMap, source: HookSource, { rules, table }: Tables): void {
+  const { missing = {} } = known(table.variables, { workspace: [], package: [] });
+  for (const [name, loss] of Object.entries(missing)) {
+    if (!textsOf(entry).some((text) => text.includes(name))) continue;
+    const message = `A hook names \`${name}\`, which is not set here: ${loss}. Set them where the agent starts.`;
+    reportOn(source, { level: 'warning', code: 'variable-unsupported', message });
+  }
+  const { env } = entry;
+  if (
+    rules.env &&
+    !rules.onFailure &&
+    isObject(env) &&
+    Object.values(env).some((value) => String(value).includes('$'))
+  ) {
+    const message = 'A hook has a `$` in `env`: variables in `env` are not expanded.';
+    reportOn(source, { level: 'warning', code: 'env-literal', message });
+  }
+}
+
+/** Converts a time limit to milliseconds. Some files have milliseconds by mistake, so a high value is capped. */
+function inMilliseconds(time: unknown, { timeUnit }: HookTable): unknown {
+  if (typeof time !== 'number' || known(timeUnit, 'milliseconds') === 'milliseconds') return time;
+  return Math.min(Math.round(time * 1_000), MAX_TIMER_MS);
+}
+
+/** Returns the directory of the hook file for a hook of the user, if its program starts it there. */
+function folderOf({ scope, source }: HookSource, { startsIn }: HookTable): string | undefined {
+  const isOfFile = known(startsIn, 'workspace') === 'file' && scope === 'user' && source !== undefined;
+  return isOfFile ? dirname(source) : undefined;
+}
+
+/** Fields without which a hook still guards. */
+const SECONDARY = ['name', 'timeout', 'env', 'cwd', 'onFailure', 'files', 'reads', 'sensitive', 'exitCodes'] as const;
+
+/**
+ * Leaves out invalid fields without which the hook still guards, and reports them. A wrong time limit must not switch off
+ * a guard. A wrong `onFailure` becomes `block`, the safe side.
+ */
+export function withoutBadFields<Settings extends JsonMap>(
+  settings: Settings,
+  source: HookSource,
+  at: string,
+): Settings {
+  const kept: Record<string, unknown> = { ...settings };
+  for (const field of SECONDARY) {
+    if (kept[field] === undefined) continue;
+    const [problem] = memberProblems({ [field]: kept[field] }, { [field]: definitionRules[field] });
+    if (problem === undefined) continue;
+    kept[field] = field === 'onFailure' ? 'block' : undefined;
+    const message = `A hook at ${at} runs with the default of \`${field}\`: ${problem}.`;
+    reportOn(source, { level: 'warning', code: 'field-invalid', message });
+  }
+  return kept as Settings;
+}
+
+function quoted(name: string): string {
+  return `\`${name}\``;
+}
