@@ -24,8 +24,8 @@ export interface RunStream<Output = string> extends AsyncIterable<AgentEvent> {
    * schema. A later attempt or turn starts again. Read `output`, `text` or the events, because all read from one queue.
    *
    * @example
-   * const output = z.object({ steps: z.array(z.string()) });
-   * for await (const recipe of agent.stream('A soup, please.', { output }).output) console.log(recipe?.steps);
+   * const output = z.object({ title: z.string(), steps: z.array(z.string()) });
+   * for await (const recipe of agent.stream('A soup, please.', { output }).output) console.log(recipe.steps);
    */
   readonly output: AsyncIterable<PartialOutput<Output>>;
   /**

@@ -1,6 +1,5 @@
-import { RunEndedError, TimeoutExceededError } from '../../../errors.js';
+import { RunEndedError } from '../../../errors.js';
 import type { Awaitable } from '../../../internal/promise.js';
-import { Stop } from '../../../internal/stop.js';
 import {
   type Budget,
   type BudgetedCall,
@@ -15,7 +14,6 @@ import type { ModelPart, ModelResponse, Usage } from '../../../model/model.js';
 import { ModelError, ResponseInvalidError } from '../../../model/run-error.js';
 import { isEmpty, wholeResponse } from '../../../model/whole-response.js';
 import type { Run } from '../run.js';
-import type { RunConfig } from '../run-config.js';
 import type { ModelStep } from './model-step.js';
 
 /**
@@ -140,36 +138,8 @@ function generate(request: ModelCallRequest, step: ModelStep): Awaitable<ModelRe
   return isLimited ? generateInTime(request, step) : end.race(request.model.generate(request));
 }
 
-/** Calls the model with a signal that also stops at the time limits. A signal that a hook has set applies too. */
+/** The code is loaded on use: most model calls have no limit. */
 async function generateInTime(request: ModelCallRequest, step: ModelStep): Promise<ModelResponse> {
-  const { config } = step.run as Run;
-  const stop = new Stop();
-  stop.follow(request.signal);
-  stop.followStop(step.stop);
-  const gotPart = startTimers(config, stop);
-  const onPart = (part: ModelPart) => {
-    gotPart();
-    request.onPart?.(part);
-  };
-  // A model that does not stream gives its first part with the response.
-  const watched = config.timeouts.firstPartMs === undefined ? request.onPart : onPart;
-  try {
-    if (stop.stopped) throw stop.reason;
-    return await stop.race(request.model.generate({ ...request, onPart: watched, signal: stop.signal }));
-  } finally {
-    stop.release();
-  }
-}
-
-/** Starts the timers of one model call. Returns a function that stops the timer for the first part. */
-function startTimers({ clock, timeouts }: RunConfig, stop: Stop): () => void {
-  const start = (ms: number | undefined, what: string) => {
-    if (ms === undefined) return () => {};
-    const handle = clock.setTimeout(() => stop.stop(new TimeoutExceededError(what, ms)), ms);
-    const clear = () => clock.clearTimeout(handle);
-    stop.whenReleased(clear);
-    return clear;
-  };
-  start(timeouts.modelMs, 'model call');
-  return start(timeouts.firstPartMs, "model call's first part");
+  const { generateInTime } = await import('./timed-call.js');
+  return generateInTime(request, step);
 }

@@ -1,0 +1,41 @@
+import { TimeoutExceededError } from '../../../errors.js';
+import { Stop } from '../../../internal/stop.js';
+import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
+import type { ModelPart, ModelResponse } from '../../../model/model.js';
+import type { Run } from '../run.js';
+import type { RunConfig } from '../run-config.js';
+import type { ModelStep } from './model-step.js';
+
+/** Calls the model with a signal that also stops at the time limits. A signal that a hook has set applies too. */
+export async function generateInTime(request: ModelCallRequest, step: ModelStep): Promise<ModelResponse> {
+  const { config } = step.run as Run;
+  const stop = new Stop();
+  stop.follow(request.signal);
+  stop.followStop(step.stop);
+  const gotPart = startTimers(config, stop);
+  const onPart = (part: ModelPart) => {
+    gotPart();
+    request.onPart?.(part);
+  };
+  // A model that does not stream gives its first part with the response.
+  const watched = config.timeouts.firstPartMs === undefined ? request.onPart : onPart;
+  try {
+    if (stop.stopped) throw stop.reason;
+    return await stop.race(request.model.generate({ ...request, onPart: watched, signal: stop.signal }));
+  } finally {
+    stop.release();
+  }
+}
+
+/** Starts the timers of one model call. Returns a function that stops the timer for the first part. */
+function startTimers({ clock, timeouts }: RunConfig, stop: Stop): () => void {
+  const start = (ms: number | undefined, what: string) => {
+    if (ms === undefined) return () => {};
+    const handle = clock.setTimeout(() => stop.stop(new TimeoutExceededError(what, ms)), ms);
+    const clear = () => clock.clearTimeout(handle);
+    stop.whenReleased(clear);
+    return clear;
+  };
+  start(timeouts.modelMs, 'model call');
+  return start(timeouts.firstPartMs, "model call's first part");
+}
