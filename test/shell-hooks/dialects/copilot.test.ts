@@ -323,7 +323,7 @@ test('reports unsupported hooks, and reports guards among them as errors', async
   const hooks = copilotHooks({
     pretooluse: [bash('true')],
     permissionRequest: [bash('true')],
-    errorOccurred: [bash('true')],
+    userPromptTransformed: [bash('true')],
     preToolUse: [
       { type: 'http', url: 'https://example.com' },
       { type: 'command', powershell: './guard.ps1' },
@@ -333,7 +333,7 @@ test('reports unsupported hooks, and reports guards among them as errors', async
   await hooks.reload();
 
   expect(hooks.status().diagnostics.map(({ level, code }) => `${level} ${code}`)).toEqual([
-    ...['error event-unsupported', 'error event-unsupported', 'warning event-unsupported'],
+    ...['error event-unsupported', 'error event-unsupported', 'error event-unsupported'],
     ...['error hook-unsupported', 'error hook-unsupported', 'warning env-literal'],
   ]);
   expect(hooks.status().diagnostics[0]?.message).toContain('Did you mean "preToolUse"?');
