@@ -16,7 +16,7 @@ export const cline: Program = {
     fields: settings({}),
     inner: transport('transport'),
     lists: 'unknown',
-    timeUnit: settings('seconds'),
+    timeUnit: from('https://github.com/cline/cline/issues/9950')('seconds'),
     startsIn: 'unknown',
     variables: 'unknown',
     environment: 'unknown',
