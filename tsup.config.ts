@@ -13,8 +13,6 @@ const UI = resolve('src/ui/ui.ts');
 const ESM_ONLY = 'p-timeout';
 /** Exists as CommonJS only, with an ESM wrapper. Importing both takes 10 ms. */
 const COMMONJS_ONLY = 'eventemitter3';
-/** Bundled, since users of other entries need not install it. */
-const OF_UI = '@streamparser/json';
 const entries = {
   ...Object.fromEntries(readEntries().map(({ name, source }) => [name, source])),
   // Loaded by the core with `import()`.
@@ -22,6 +20,11 @@ const entries = {
   'agent-session': 'src/agent/session/agent-session.ts',
   'resume-run': 'src/agent/run/resume/resume-run.ts',
   'hand-over': 'src/agent/handoff/hand-over.ts',
+  'check-output': 'src/agent/run/output/check-output.ts',
+  'partial-output': 'src/agent/run/output/partial-output.ts',
+  recover: 'src/agent/run/turn/recover.ts',
+  'cache-miss': 'src/agent/run/turn/cache-miss.ts',
+  cli: 'src/cli/cli.ts',
 };
 const declarations = Object.fromEntries(
   Object.entries(entries).map(([name, source]) => [name, source.replace(/^src(.*)ts$/, 'dist/declarations$1d.ts')]),
@@ -38,7 +41,7 @@ const shared = {
   // Also for CommonJS: without shared chunks, each entry would have its own copy of every error class.
   splitting: true,
   external: [/^node:/],
-  noExternal: [ESM_ONLY, COMMONJS_ONLY, OF_UI],
+  noExternal: [ESM_ONLY, COMMONJS_ONLY],
 } satisfies Options;
 
 /**
@@ -73,7 +76,6 @@ async function copyFiles(): Promise<void> {
   await copyFile('docs/manifest.schema.json', 'dist/manifest.schema.json');
   await copyFile(`node_modules/${ESM_ONLY}/license`, `dist/${licenceOf(ESM_ONLY)}`);
   await copyFile(`node_modules/${COMMONJS_ONLY}/LICENSE`, `dist/${licenceOf(COMMONJS_ONLY)}`);
-  await copyFile(`node_modules/${OF_UI}/LICENSE`, `dist/${licenceOf('streamparser-json')}`);
 }
 
 /**

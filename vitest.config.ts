@@ -29,6 +29,16 @@ const PACKAGE = ['test/package/**/*.test.ts', 'test/examples/{demo,durable-demo,
 /** Long tests, which only `npm run soak` runs. */
 const SOAK = ['test/soak/**/*.test.ts'];
 
+/** Tests of connections to MCP servers, which also run over `@modelcontextprotocol/sdk` 1.x. */
+const OLD_SDK = [
+  'test/mcp/{connection/{first-failures,questions,time-limits},who-reads-what}.test.ts',
+  'test/mcp/transport/{authorization,hostile-http,sse-transport,streamable-transport}.test.ts',
+];
+const WITHOUT_NEW_SDK = {
+  find: /^@modelcontextprotocol\/client$/,
+  replacement: fileURLToPath(new URL('test/support/mcp/no-package.ts', import.meta.url)),
+};
+
 const unit = { globalSetup: TEMPORARY_HOME, setupFiles: [GUARD_HOME, COLLECT_OPTION_ERRORS] };
 const projects = {
   alone: { ...unit, include: ALONE },
@@ -48,6 +58,8 @@ const projects = {
     testTimeout: 300_000,
     hookTimeout: 300_000,
   },
+  // The same tests with the older SDK of MCP alone.
+  'old-sdk': { ...unit, include: OLD_SDK, isolate: false },
   soak: { ...unit, include: SOAK, testTimeout: 600_000 },
 } satisfies Record<string, TestProjectInlineConfiguration['test']>;
 
@@ -77,6 +89,10 @@ export default defineConfig(({ mode }) => ({
     },
     projects: Object.entries(projects)
       .filter(([name]) => (name === 'soak') === (mode === 'soak'))
-      .map(([name, test]) => ({ extends: true as const, test: { name, ...test } })),
+      .map(([name, test]) => ({
+        extends: true as const,
+        resolve: { alias: name === 'old-sdk' ? [WITHOUT_NEW_SDK] : [] },
+        test: { name, ...test },
+      })),
   },
 }));

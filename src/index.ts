@@ -13,11 +13,12 @@ export { type HandoffOptions, handoff } from './agent/handoff/handoff.js';
 export { HandoffUnavailableError } from './agent/handoff/handoff-error.js';
 export type { LoaderStatus } from './agent/loader-runner.js';
 export { formatRun } from './agent/run/format-run.js';
-export type { OutputOf, OutputSchema } from './agent/run/output.js';
+export type { OutputOf, OutputSchema } from './agent/run/output/output.js';
 export type { ResumeDecision, ResumeDecisions } from './agent/run/resume/continuation.js';
 export type { AgentSettings, Timeouts, TurnLimit } from './agent/run/run-config.js';
 export {
   type CompletedRun,
+  type InvalidOutput,
   type NestedRun,
   OutputInvalidError,
   type PendingAnswer,
@@ -28,7 +29,7 @@ export {
   type SuspendedRun,
   TurnLimitError,
 } from './agent/run-result.js';
-export type { RunStream } from './agent/run-stream.js';
+export type { PartialOutput, RunStream } from './agent/run-stream.js';
 export type { BackgroundStatus } from './agent/session/background/works.js';
 export type { SessionFork } from './agent/session/fork.js';
 export type { AttachOptions } from './agent/session/log/follow-run.js';
@@ -76,6 +77,7 @@ export {
   type ModifyAction,
   type SuspendAction,
 } from './lifecycle/hook-action.js';
+export type { CacheDifference } from './lifecycle/hook-run/hook-run.js';
 export type {
   AgentLifecycle,
   LifecycleHost,

@@ -2,8 +2,8 @@
 // is a number of calls in sequence to the same tool of the same real server.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 const [side = ''] = process.argv.slice(2);
 const server = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'));
@@ -18,7 +18,7 @@ async function sdkSide() {
   return async () => {
     const { signal } = new AbortController();
     const options = { signal, onprogress: () => {}, resetTimeoutOnProgress: true };
-    const { content } = await client.callTool({ name: 'echo', arguments: input }, undefined, options);
+    const { content } = await client.callTool({ name: 'echo', arguments: input }, options);
     return /** @type {{ text: string }[]} */ (content)[0]?.text;
   };
 }

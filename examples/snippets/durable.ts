@@ -1,8 +1,10 @@
 // Fragments that docs/durable.md and docs/durable-adapter.md show. Run to see that they work.
 import assert from 'node:assert/strict';
-import { Agent, type AgentLifecycle, MemorySessionStore } from 'keelson';
+import { Agent, type AgentLifecycle, defineTool, MemorySessionStore } from 'keelson';
 import { type BlobStore, durable, memoryStep, type Step } from 'keelson/durable';
+import { approval } from 'keelson/lifecycles';
 import { scriptedModel } from 'keelson/testing';
+import { z } from 'zod';
 
 const model = scriptedModel(() => 'ok');
 const lines: string[] = [];
@@ -26,6 +28,15 @@ async function withSession(step: Step): Promise<string> {
   return text;
 }
 
+async function withAgentInside(step: Step): Promise<string> {
+  const pay = defineTool({ name: 'pay', description: 'Pays.', input: z.object({}), execute: () => 'paid' });
+  // #region durable-nested
+  const buyer = new Agent({ name: 'buyer', model, tools: [pay], lifecycle: [approval({ tools: ['pay'] })] });
+  const boss = new Agent(durable({ step }).options({ model, tools: [buyer.asTool({ description: 'Buys.' })] }));
+  // #endregion
+  return (await boss.run('Hello.')).text;
+}
+
 async function withBlobs(step: Step): Promise<string> {
   const files = new Map<string, Uint8Array>();
   // #region durable-blobs
@@ -38,7 +49,7 @@ async function withBlobs(step: Step): Promise<string> {
   return (await new Agent(engine.options({ model })).run('Hello.')).text;
 }
 
-for (const run of [withHooks, withSession, withBlobs]) assert.equal(await run(memoryStep()), 'ok');
+for (const run of [withHooks, withSession, withAgentInside, withBlobs]) assert.equal(await run(memoryStep()), 'ok');
 const first = memoryStep();
 await withHooks(first);
 await withHooks(memoryStep({ journal: first.journal }));

@@ -76,12 +76,12 @@ const STEPS = {
     await saysMore(url, id);
   },
 
-  /** Tools whose schemas need the worker are offered, and their arguments are checked. */
+  /** The tools of a server are offered. Structured data that does not match the schema of its tool is left out. */
   async mcp({ url, services }) {
     const good = await (await say(url, { text: 'Weigh AB-12' })).whole();
-    check(good.includes('AB-12 weighs 40 kg.'), `a valid call: ${shown(good)}`);
+    check(good.includes('AB-12 weighs 40 kg.') && good.includes('Q7'), `a valid result: ${shown(good)}`);
     const bad = await (await say(url, { text: 'Weigh much-too-long' })).whole();
-    check(/The tool says: .*not valid: crate/.test(bad), `an invalid call: ${shown(bad)}`);
+    check(bad.includes('much-too-long weighs') && !bad.includes('Q7'), `an invalid result: ${shown(bad)}`);
     for (const tool of ['weigh', 'book'])
       check(services.offered.has(`mcp__harbour__${tool}`), `${tool} is not offered`);
   },
@@ -89,7 +89,7 @@ const STEPS = {
   /** A pattern is checked in a worker thread only. */
   async worker({ url }) {
     const bad = await (await say(url, { text: 'Weigh lead' })).whole();
-    check(bad.includes('String does not match pattern'), `an invalid call: ${shown(bad)}`);
+    check(bad.includes('lead weighs') && !bad.includes('Q7'), `an invalid result: ${shown(bad)}`);
   },
 
   /** A tool runs after its approval. */

@@ -6,12 +6,13 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 
-/** The check of each tool needs the worker: the first for its pattern, the second for its own `$id`. */
+/** The pattern of the first tool is checked in a worker. The second tool has a schema with its own `$id`. */
 const TOOLS = [
   {
     name: 'weigh',
     description: 'Weighs a crate.',
-    inputSchema: {
+    inputSchema: { type: 'object', properties: { crate: { type: 'string' } } },
+    outputSchema: {
       type: 'object',
       properties: { crate: { type: 'string', maxLength: 10, pattern: '^(?:[A-Z]{2}-)?[0-9]+$' } },
     },
@@ -154,15 +155,14 @@ async function answerMcp(request, response) {
   if (request.method !== 'POST') return void response.writeHead(405).end();
   const server = new Server({ name: 'harbour', version: '1.0.0' }, { capabilities: { tools: {} } });
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: TOOLS }));
-  server.setRequestHandler(CallToolRequestSchema, ({ params }) => ({
-    content: [{ type: 'text', text: resultOf(params) }],
-  }));
+  server.setRequestHandler(CallToolRequestSchema, ({ params }) => resultOf(params));
   const transport = new StreamableHTTPServerTransport({});
   await server.connect(/** @type {import('@modelcontextprotocol/sdk/shared/transport.js').Transport} */ (transport));
   await transport.handleRequest(request, response);
 }
 
 /** @param {{ name: string, arguments?: Record<string, unknown> | undefined }} call */
-function resultOf({ name, arguments: input = {} }) {
-  return name === 'weigh' ? `${input.crate} weighs 40 kg.` : `Berth ${input.berth} is booked.`;
+function resultOf({ name, arguments: { crate, berth } = {} }) {
+  if (name === 'book') return { content: [{ type: 'text', text: `Berth ${berth} is booked.` }] };
+  return { content: [{ type: 'text', text: `${crate} weighs 40 kg.` }], structuredContent: { crate, quay: 'Q7' } };
 }

@@ -63,6 +63,7 @@ export interface AgentEvents {
    */
   'tool-input-delta': Streamed & OfCall;
   'model-error': InTurn & RunReports['model-error'];
+  'cache-miss': InTurn & RunReports['cache-miss'];
   'compaction-start': InTurn & RunReports['compaction-start'];
   'compaction-end': InTurn & RunReports['compaction-end'];
   'extension-error': InTurn & RunReports['extension-error'];

@@ -18,12 +18,14 @@ import {
   runLog,
   sessionStore,
   text,
+  textOrCall,
   timerMs,
   whole,
   withMethods,
 } from '../internal/options/rules.js';
 import { type OptionRule, type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { AgentLifecycle, LifecycleLoader } from '../lifecycle/lifecycle.js';
+import type { RunContext } from '../lifecycle/run-context.js';
 import type { MessageInput } from '../model/message.js';
 import type { Model, ModelSettings } from '../model/model.js';
 import { MemorySessionStore } from '../state/memory-session-store.js';
@@ -32,7 +34,7 @@ import { detailRules } from '../state/session-details.js';
 import type { SessionDetails, SessionStore } from '../state/session-store.js';
 import type { RunToolSource, ToolRun, ToolSource } from '../tools/tool.js';
 import type { ToolCatalog } from '../tools/tool-catalog.js';
-import { type OutputSchema, resolveOutput } from './run/output.js';
+import { type OutputSchema, resolveOutput } from './run/output/output.js';
 import type { ResumeDecisions } from './run/resume/continuation.js';
 import type { AgentSettings, RunConfig, Timeouts, TurnLimit } from './run/run-config.js';
 
@@ -41,8 +43,11 @@ export interface AgentOptions<Context = unknown> {
   readonly model: Model;
   /** Shown in errors, events and traces. Default: `agent`. */
   readonly name?: string | undefined;
-  /** The system message. Sent with every model call, and not stored in the conversation. */
-  readonly instructions?: string | undefined;
+  /**
+   * The system message, for every model call. It is not stored in the conversation. A function is called once in each run,
+   * before the hooks. If its text changes from run to run, the service cannot read the conversation from its cache.
+   */
+  readonly instructions?: string | ((run: RunContext<Context>) => string) | undefined;
   readonly tools?: ToolSource<Context> | undefined;
   /** Called in order of descending priority, then in the order of this array. */
   readonly lifecycle?: readonly AgentLifecycle<Context>[] | undefined;
@@ -164,6 +169,7 @@ const timeoutRules = {
   queueMs: timerMs,
   modelMs: timerMs,
   firstPartMs: timerMs,
+  idleMs: timerMs,
   toolMs: timerMs,
   claimMs: timerMs,
 } satisfies OptionTable<Timeouts>;
@@ -188,7 +194,7 @@ const agentRules = {
   ...sharedRules,
   model: required(model),
   name: fullText,
-  instructions: alsoCalled(text, 'system', 'systemPrompt', 'prompt'),
+  instructions: alsoCalled(textOrCall, 'system', 'systemPrompt', 'prompt'),
   lifecycle: alsoCalled(array, 'middleware', 'hooks', 'callbacks'),
   loaders: alsoCalled(listOf(withMethods('load')), 'plugins', 'extensions', 'mcpServers'),
   parallelToolCalls: {

@@ -17,7 +17,7 @@ import {
 } from './agent-options.js';
 import { type AsToolOptions, agentTool, type PromptSchema, type StartRun } from './as-tool.js';
 import { type AgentStatus, Engine } from './engine.js';
-import type { OutputOf, OutputSchema } from './run/output.js';
+import type { OutputOf, OutputSchema } from './run/output/output.js';
 import type { RunResult } from './run-result.js';
 import { EventStream, type RunStream } from './run-stream.js';
 import type { Session } from './session/session.js';

@@ -54,6 +54,12 @@ export interface LifecycleStatus {
   readonly hooks: readonly string[];
 }
 
+/** Makes the run of an agent durable, if the run around it is. */
+function insideOf(parent: ToolRun, config: RunConfig): RunConfig {
+  const engine = (hookRunOf(parent) as Run | undefined)?.config?.chain.durable;
+  return engine === undefined || config.chain.durable !== undefined ? config : engine.adopt(config);
+}
+
 /** A run inside of a call that goes on with no earlier one. */
 const NO_RUN: Partial<WaitingRun> = {};
 
@@ -89,7 +95,8 @@ export class Engine implements RunEngine {
     given: Attached = UNATTACHED,
   ): Promise<RunResult<unknown>> {
     try {
-      const config = this.configFor(options, given);
+      const own = this.configFor(options, given);
+      const config = options.parent === undefined ? own : insideOf(options.parent, own);
       const attached = options.parent === undefined ? given : this.placed(options.parent, given);
       // A run that drains may still start runs of its own.
       const { life } = this;

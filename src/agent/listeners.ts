@@ -3,6 +3,7 @@ import type { Logger } from '../internal/logger.js';
 import { callable, required } from '../internal/options/rules.js';
 import { invalidOption, validateOption } from '../internal/options/validate.js';
 import { isPromise } from '../internal/promise.js';
+import type { RunWatch } from '../lifecycle/hook-run/hook-run.js';
 import type { AgentEvent } from './agent-event.js';
 
 /** Receives the events of a run. Event objects are only created while there is a listener. */
@@ -13,6 +14,8 @@ export interface RunListeners {
   emit(event: AgentEvent): void;
   /** Receives the events of the runs inside. Undefined if nobody wants them. */
   readonly nested?: EventSink | undefined;
+  /** Hears also of hooks and of model calls, in the run and in the runs inside. */
+  readonly watch?: RunWatch | undefined;
 }
 
 export type EventSink = (event: AgentEvent) => void;
@@ -20,7 +23,7 @@ export type EventSink = (event: AgentEvent) => void;
 type Listener = (event: never) => unknown;
 
 const TYPES =
-  /^((run|turn|model|tool|compaction)-(start|end)|(text|reasoning|tool|tool-input)-delta|(run|model|extension|server)-error|decision|handoff|post)$/;
+  /^((run|turn|model|tool|compaction)-(start|end)|(text|reasoning|tool|tool-input)-delta|(run|model|extension|server)-error|cache-miss|decision|handoff|post)$/;
 
 /** The listeners of an agent, called in the order of registration. */
 export class AgentListeners implements RunListeners {
@@ -117,6 +120,31 @@ export class StreamListeners implements RunListeners {
 
   private get isStreamed(): boolean {
     return this.to.sink !== undefined || this.to.around !== undefined;
+  }
+}
+
+/** Passes the events of a run on to its watch, and to its listeners. */
+export class WatchedListeners implements RunListeners {
+  readonly active = true;
+
+  constructor(
+    private readonly others: RunListeners,
+    readonly watch: RunWatch,
+    private readonly path: readonly string[] | undefined,
+  ) {}
+
+  get nested(): EventSink | undefined {
+    return this.others.nested;
+  }
+
+  hears(type: AgentEvent['type']): boolean {
+    return this.others.hears(type);
+  }
+
+  emit(event: AgentEvent): void {
+    if (!event.type.endsWith('-delta'))
+      this.watch.event(this.path === undefined ? event : { ...event, path: this.path });
+    if (this.others.active) this.others.emit(event);
   }
 }
 

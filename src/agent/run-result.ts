@@ -124,18 +124,36 @@ export class TurnLimitError extends RunError {
   }
 }
 
-/** The answer does not match the `output` schema, even after one repair. */
-export class OutputInvalidError extends RunError {
-  readonly code = 'ERR_OUTPUT_INVALID';
+/** An answer that does not match the `output` schema. */
+export interface InvalidOutput {
+  /** The unparsed answer. */
+  readonly text: string;
+  readonly issues: readonly StandardIssue[];
+  /** Undefined for the answer of a hook. */
+  readonly finishReason?: FinishReason | undefined;
+}
 
-  constructor(
-    /** The unparsed answer of the model. Not enumerable, so logs do not show it. */
-    readonly text: string,
-    /** The problems with the answer. Not enumerable, because some libraries quote the answer in them. */
-    readonly issues: readonly StandardIssue[],
-    described: string,
-  ) {
-    super(`The answer does not match the output schema: ${described}`);
+/**
+ * The answer does not match the `output` schema, even after one repair. An answer that was cut off (`finishReason` is
+ * `length`) or refused (`content-filter`) is not repaired.
+ */
+export class OutputInvalidError extends RunError implements InvalidOutput {
+  readonly code = 'ERR_OUTPUT_INVALID';
+  /** The unparsed answer of the model. Not enumerable, so logs do not show it. */
+  readonly text: string;
+  /** The problems with the answer. Not enumerable, because some libraries quote the answer in them. */
+  readonly issues: readonly StandardIssue[];
+  /** Why the model stopped. Undefined for the answer of a hook. */
+  readonly finishReason: FinishReason | undefined;
+
+  constructor(described: string, { text, issues, finishReason }: InvalidOutput) {
+    const why = finishReason === 'length' ? 'was cut off' : finishReason === 'content-filter' && 'was refused';
+    super(
+      `The answer ${why ? `${why} (finish reason "${finishReason}") and ` : ''}does not match the output schema: ${described}`,
+    );
+    this.text = text;
+    this.issues = issues;
+    this.finishReason = finishReason;
     hideMembers(this, 'text', 'issues');
   }
 }

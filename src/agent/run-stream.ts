@@ -20,6 +20,14 @@ export interface RunStream<Output = string> extends AsyncIterable<AgentEvent> {
    */
   readonly text: AsyncIterable<string>;
   /**
+   * The output while it is written, and at last the checked output. Unfinished values are neither checked nor converted by the
+   * schema. A later attempt or turn starts again. Read `output`, `text` or the events, because all read from one queue.
+   *
+   * @example
+   * for await (const recipe of agent.stream('A soup, please.', { output: schema }).output) console.log(recipe.steps);
+   */
+  readonly output: AsyncIterable<PartialOutput<Output>>;
+  /**
    * Cancels one tool call, of this run or of a run inside: the ids of the calls that lead to it, from the outermost. Aborts its
    * signal and the runs inside of it, and the model reads an error result with the reason. The other calls go on. Resolves with
    * false if no such call is running, and in a durable run.
@@ -32,6 +40,13 @@ export interface RunStream<Output = string> extends AsyncIterable<AgentEvent> {
   /** The result or the error of the run. Ignoring it does not cause an unhandled rejection. */
   readonly result: Promise<RunResult<Output>>;
 }
+
+/** An output that is still written: members can be missing, and strings and arrays can be short. */
+export type PartialOutput<Output> = Output extends readonly (infer Item)[]
+  ? readonly PartialOutput<Item>[]
+  : Output extends object
+    ? { readonly [Key in keyof Output]?: PartialOutput<Output[Key]> }
+    : Output;
 
 type Read = IteratorResult<AgentEvent, undefined>;
 
@@ -96,6 +111,10 @@ export class EventStream<Output> implements RunStream<Output>, AsyncIterator<Age
     return textOfEvents(this);
   }
 
+  get output(): AsyncIterable<PartialOutput<Output>> {
+    return outputOfEvents(this);
+  }
+
   /** Reports the name that other libraries use for `text`. */
   get textStream(): never {
     throw new OptionInvalidError('textStream', 'unknown stream member `textStream`; use `text`');
@@ -136,6 +155,14 @@ export class EventStream<Output> implements RunStream<Output>, AsyncIterator<Age
 async function* textOfEvents(events: AsyncIterable<AgentEvent>): AsyncGenerator<string, void, undefined> {
   const own = new OwnEvents();
   for await (const event of events) if (own.has(event) && event.type === 'text-delta') yield event.text;
+}
+
+/** The code is loaded on use: most streams have no schema. */
+async function* outputOfEvents<Output>(stream: RunStream<Output>): AsyncGenerator<PartialOutput<Output>> {
+  const { partialValues } = await import('./run/output/partial-output.js');
+  yield* partialValues<PartialOutput<Output>>(stream, new OwnEvents());
+  const result = await stream.result;
+  if (result.status === 'completed') yield result.output as PartialOutput<Output>;
 }
 
 /** Tells the events of a run from those of the runs inside of it. */

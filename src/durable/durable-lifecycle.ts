@@ -1,10 +1,18 @@
 import type { AgentOptions } from '../agent/agent-options.js';
 import type { Run } from '../agent/run/run.js';
+import type { RunConfig } from '../agent/run/run-config.js';
 import { type Clock, systemClock } from '../internal/clock.js';
 import { clock as clockRule } from '../internal/options/rules.js';
 import { validateOption } from '../internal/options/validate.js';
-import type { Awaitable } from '../internal/promise.js';
-import { callKey, DURABLE, hookRunOf } from '../lifecycle/hook-run/hook-run.js';
+import type { Chain } from '../lifecycle/chain.js';
+import {
+  callKey,
+  DURABLE,
+  type DurableEngine,
+  type HookRun,
+  hookRunOf,
+  isAside,
+} from '../lifecycle/hook-run/hook-run.js';
 import type {
   AgentLifecycle,
   ModelCall,
@@ -15,15 +23,17 @@ import type {
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { ModelResponse } from '../model/model.js';
 import type { SessionStore } from '../state/session-store.js';
-import type { Tool, ToolResult, ToolSource } from '../tools/tool.js';
+import type { ToolResult, ToolSource } from '../tools/tool.js';
+import { runsAgent } from '../tools/tool-set.js';
 import { DurableSetupError } from './error.js';
+import { durableChain, type HookNames, hooksOf, namedHooksOf } from './hook-chain.js';
 import { membersOf, NamedLifecycles } from './named-lifecycles.js';
 import { type DurableOptions, type ResolvedOptions, resolveDurableOptions } from './options.js';
 import { Codec } from './record/codec.js';
 import { recordEffects, stepScope } from './record/scope.js';
 import { Steps } from './record/steps.js';
+import { RunSteps, type StoredTurn } from './run-steps.js';
 import { durableSessions } from './session-steps.js';
-import { storedTools } from './tool-list.js';
 import { modelStep, toolStep } from './wraps.js';
 
 /** A lifecycle that makes the calls of an agent steps of a durable engine. Made by {@link durable}. */
@@ -56,34 +66,32 @@ export function durable(options: DurableOptions): DurableLifecycle {
 
 const NAME = 'durable';
 
-/** The counts of a run, which number its steps. */
-interface KnownRun {
-  readonly run: Run;
-  /** The number of model calls that have begun. */
-  models: number;
-  /** The number of tool lists. */
-  lists: number;
-  /** The number of times that each call has begun. A hook may begin a call again. */
-  readonly calls: Map<string, number>;
-}
-
-class DurableRuns implements DurableLifecycle {
+class DurableRuns implements DurableLifecycle, DurableEngine {
+  readonly [DURABLE]: DurableEngine = this;
   readonly name = NAME;
   readonly priority = 100;
   private readonly steps: Steps;
   private readonly settings: ResolvedOptions;
   private readonly named: NamedLifecycles;
-  /** The hooks alone. An agent compares each other member with the names of hooks, which takes longer than the rest. */
-  private readonly hooks: AgentLifecycle;
-  private readonly runs = new WeakMap<RunContext, KnownRun>();
+  /** The wraps alone. An agent compares each other member with the names of hooks, which takes longer than the rest. */
+  private readonly wraps: AgentLifecycle;
+  private readonly runs = new WeakMap<RunContext, RunSteps>();
+  /** The clock of the agent that ran first. */
+  private first: Clock | undefined = undefined;
+  /** The hooks that are steps, by the clock of the agent. */
+  private readonly hooks = new WeakMap<Clock, HookNames>();
+  /** The hooks, the clock and the ids of agents inside of durable runs, by their own hooks. */
+  private readonly adopted = new WeakMap<Chain, Pick<RunConfig, 'chain' | 'clock' | 'ids'>>();
+  /** True if an older version of this library began the execution. */
+  private isOld = false;
   /** The clocks of the agents whose tools may differ between two attempts. */
   private readonly withLiveTools = new WeakSet<Clock>();
 
   constructor(settings: ResolvedOptions) {
     this.settings = settings;
     this.steps = new Steps(settings.step, new Codec(settings));
-    this.named = new NamedLifecycles(settings, this.steps);
-    this.hooks = Object.assign(membersOf(this as AgentLifecycle<never>) as AgentLifecycle, { [DURABLE]: true });
+    this.named = new NamedLifecycles(settings);
+    this.wraps = Object.assign(membersOf(this as AgentLifecycle<never>) as AgentLifecycle, { [DURABLE]: this });
   }
 
   options<Context = unknown>(options: AgentOptions<Context>): AgentOptions<Context> {
@@ -97,7 +105,7 @@ class DurableRuns implements DurableLifecycle {
     const { outside, inside } = this.named.arrange(lifecycle);
     return {
       ...options,
-      lifecycle: [...outside, this.hooks, ...inside] as readonly unknown[] as readonly AgentLifecycle<Context>[],
+      lifecycle: [...outside, this.wraps, ...inside] as readonly unknown[] as readonly AgentLifecycle<Context>[],
       loaders: loaders.map((loader) => this.named.loader(loader)),
       ids: this.steps.ids,
       clock,
@@ -109,44 +117,83 @@ class DurableRuns implements DurableLifecycle {
     return durableSessions(store, this.steps);
   }
 
-  async beforeAgent(_input: string, run: RunContext): Promise<void> {
+  /** Finds out which hooks of the run are steps: those of the version that began it. */
+  async begin({ context }: HookRun): Promise<void> {
     if (stepScope.getStore() !== undefined) return;
-    if (!this.steps.owns(run)) throw new DurableSetupError(SETUP);
+    const known = this.known(context);
+    if (!this.steps.owns(context)) throw new DurableSetupError(SETUP);
+    const around = (hookRunOf(context.parent) as Run | undefined)?.config.chain.durable;
+    if (around !== undefined && around !== this) throw new DurableSetupError(otherEngine(context.agent));
     this.named.assertPlaced();
-    await this.steps.start(this.known(run).run);
-  }
-
-  beforeToolSelection(tools: readonly Tool[], run: RunContext): Awaitable<readonly Tool[]> {
-    if (!this.withLiveTools.has(run.clock) || stepScope.getStore() !== undefined) return tools;
-    const known = this.known(run);
-    known.lists += 1;
-    return storedTools(this.steps, tools, { run: known.run, number: known.lists });
+    const { clock } = context;
+    this.first ??= clock;
+    const start = await this.steps.start(known.run, { hooks: known.own });
+    if (start === null) return this.beginOld(known);
+    if (this.first === clock && !this.hooks.has(clock)) this.hooks.set(clock, start.hooks);
+    known.useHooks(this.hooks.get(clock) ?? known.own);
   }
 
   wrapModelCall(request: ModelCallRequest, next: ModelCall): Promise<ModelResponse> {
     if (stepScope.getStore() !== undefined) return next();
     const known = this.known(request.run);
-    known.models += 1;
-    const { maxAttempts } = this.settings;
-    return modelStep(this.steps, { run: known.run, number: known.models, maxAttempts }, { request, next });
+    const { run } = known;
+    const kind = isAside(request) && !this.isOld ? 'aside' : 'model';
+    const number = known.next(kind);
+    const call = {
+      run,
+      name: `${kind} ${number}`,
+      key: `${run.context.idempotencyKey}:${kind}:${number}`,
+      maxAttempts: this.settings.maxAttempts,
+      pack: (response: ModelResponse) => (this.isOld ? response : known.stored(request, response)),
+      unpack: (stored: unknown, isReplay: boolean) =>
+        this.isOld ? (stored as ModelResponse) : this.restore(known, stored as StoredTurn, isReplay),
+    };
+    return modelStep(this.steps, call, { request, next });
   }
 
   wrapToolCall(call: ToolCallRequest, next: ToolInvoke): Promise<ToolResult> {
     if (stepScope.getStore() !== undefined) return next();
-    const { run, calls } = this.known(call.run as RunContext);
-    const key = callKey(run, call.id);
-    const nth = (calls.get(key) ?? 0) + 1;
-    calls.set(key, nth);
-    return toolStep(this.steps, { run, key: nth === 1 ? key : `${key}#${nth}` }, { call, next });
+    // The calls of the agent are steps of their own.
+    if (call.tool !== undefined && runsAgent(call.tool) && !this.isOld) return next();
+    const { run } = this.known(call.run as RunContext);
+    return toolStep(this.steps, { run, key: callKey(run, call.id) }, { call, next });
   }
 
-  private known(context: RunContext): KnownRun {
+  adopt<Config extends object>(given: Config): Config {
+    if (this.isOld || stepScope.getStore() !== undefined) return given;
+    const { chain, clock } = given as unknown as RunConfig;
+    const known = this.adopted.get(chain) ?? {
+      chain: durableChain(chain, this.wraps, this.settings.outside),
+      clock: this.steps.clockOver(clock),
+      ids: this.steps.ids,
+    };
+    this.adopted.set(chain, known);
+    return { ...given, ...known };
+  }
+
+  private restore(known: RunSteps, stored: StoredTurn, isReplay: boolean): Promise<ModelResponse> {
+    if (stored.hooks !== undefined) this.hooks.set(known.run.context.clock, stored.hooks);
+    return known.restore(stored, isReplay);
+  }
+
+  /** An older version of this library began the execution. The steps of its hooks and of its tool lists depend on the parts. */
+  private beginOld(known: RunSteps): void {
+    this.isOld = true;
+    known.useHooks(namedHooksOf(known.run.config.chain, this.settings.hooks));
+    if (this.withLiveTools.has(known.run.context.clock)) known.storeTools();
+  }
+
+  private known(context: RunContext): RunSteps {
     let known = this.runs.get(context);
     if (known === undefined) {
       const run = hookRunOf(context) as Run;
-      known = { run, models: 0, lists: 0, calls: new Map() };
+      known = new RunSteps(run, this.steps, hooksOf(run.config.chain, this.settings.hooks));
       this.runs.set(context, known);
-      recordEffects(run, NAME);
+      recordEffects(run, NAME, {
+        checkEnd: (error) => this.steps.checkEnd(run, error),
+        isOld: () => this.isOld,
+        hasEnded: () => this.steps.hasEnded,
+      });
       this.steps.watch(run);
     }
     return known;
@@ -156,6 +203,13 @@ class DurableRuns implements DurableLifecycle {
 const SETUP =
   'The agent does not take its ids and its time from its durable lifecycle, so a replay would differ. ' +
   'Create the agent with `new Agent(engine.options({ … }))`, where `engine` is the result of `durable()`.';
+
+function otherEngine(agent: string): string {
+  return (
+    `The agent "${agent}" has the options of another engine than the run around it, so a replay would differ. ` +
+    'Create both with the same result of `durable()`, or create the agent inside without `engine.options`.'
+  );
+}
 
 function isLive(tools: ToolSource<never> | undefined): boolean {
   return tools !== undefined && !Array.isArray(tools);

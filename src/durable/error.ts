@@ -1,4 +1,5 @@
 import { describeError, KeelsonError } from '../errors.js';
+import { LifecycleError, RejectedError } from '../lifecycle/run-failure.js';
 
 /** An agent with a durable lifecycle lacks an option that the lifecycle needs. */
 export class DurableSetupError extends KeelsonError {
@@ -32,22 +33,46 @@ export class BlobStoreError extends KeelsonError {
   }
 }
 
-/** A replay asked for another step than the journal holds: a hook or a tool list changed between two attempts. */
+/**
+ * The program does not fit the stored steps of a run: a version with an incompatible change was deployed, or a hook is not
+ * deterministic. Thrown before anything runs that is not stored. The run goes on with a version that fits.
+ */
 export class ReplayMismatchError extends KeelsonError {
   readonly code = 'ERR_REPLAY_MISMATCH';
-  /** The name of the step that the replay asked for. */
+  /** The name of the step that the program asked for, or `the end of the run`. */
   readonly step: string;
   /** The name of the stored step. */
   readonly stored: string;
+  /** The part of the program that has changed, such as `lifecycle "audit"` or `tool "pay"`. */
+  readonly part: string;
 
-  constructor(step: string, stored: string) {
+  constructor(step: string, stored: string, cause?: unknown) {
+    const part = partThatEnded(cause) ?? partOf(stored) ?? partOf(step) ?? 'the code of the workflow';
+    const asked = cause === undefined ? `asked for step "${step}"` : `ended the run (${describeError(cause)})`;
     super(
-      `The replay asked for step "${step}", but the journal holds "${stored}". ` +
-        'Make the hooks of the agent deterministic, or name their lifecycle in `durable({ hooks })`.',
+      `This version of the program does not fit the stored run, because of ${part}: it ${asked}, but the engine has ` +
+        `stored step "${stored}". Nothing ran. Deploy a version that fits, such as the one before: then the run goes on.`,
+      cause === undefined ? undefined : { cause },
     );
     this.step = step;
     this.stored = stored;
+    this.part = part;
   }
+}
+
+/** Returns the part of the program that makes the step of this name. */
+function partOf(step: string): string | undefined {
+  if (step.startsWith('aside ')) return 'a lifecycle that calls the model itself';
+  const [, kind, name] = /^(hook|tool) (\S+)/.exec(step) ?? [];
+  if (name === undefined) return undefined;
+  return kind === 'tool' ? `tool "${name}"` : `lifecycle "${name.slice(0, name.lastIndexOf('.'))}"`;
+}
+
+/** Returns the part of the program that ended a run with this error. */
+function partThatEnded(error: unknown): string | undefined {
+  if (error instanceof RejectedError) return `lifecycle "${error.by}"`;
+  if (error instanceof LifecycleError) return `lifecycle "${error.lifecycle}"`;
+  return error instanceof KeelsonError ? `the options of the agent (${error.code})` : undefined;
 }
 
 /**
@@ -79,8 +104,9 @@ export class StepLostError extends KeelsonError {
 
 /**
  * Returns true if a later attempt of the execution would end with the same error, so that the engine should not retry.
- * False for an error that is not from Keelson. Also false for a closed agent, for an attempt that the engine has ended, and
- * for a temporary failure of the blob store or of the session store. The causes of the error count too.
+ * False for an error that is not from Keelson, for a closed agent, and for an attempt that the engine has ended. Also false
+ * for a program that does not fit the stored steps, and for a temporary failure of the blob store or of the session store.
+ * The causes of the error count too.
  */
 export function isFinalError(error: unknown): boolean {
   if (!(error instanceof KeelsonError)) return false;
@@ -101,4 +127,4 @@ export function isTemporary(error: unknown): boolean {
 /** Ends the search in a cycle of causes. */
 const MAX_CAUSES = 20;
 
-const TEMPORARY: readonly string[] = ['ERR_AGENT_CLOSED', 'ERR_STEP_LOST', 'ERR_BLOB_STORE'];
+const TEMPORARY: readonly string[] = ['ERR_AGENT_CLOSED', 'ERR_STEP_LOST', 'ERR_BLOB_STORE', 'ERR_REPLAY_MISMATCH'];

@@ -1,16 +1,15 @@
 import type { Run } from '../agent/run/run.js';
+import type { JsonValue } from '../internal/json.js';
 import type { Awaitable } from '../internal/promise.js';
-import { hookRunOf } from '../lifecycle/hook-run/hook-run.js';
+import type { KeptState } from '../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
-import type { RunContext } from '../lifecycle/run-context.js';
 import type { Message } from '../model/message.js';
 import type { Tool } from '../tools/tool.js';
 import { StepDataError } from './error.js';
-import { stepScope } from './record/scope.js';
 import type { Steps } from './record/steps.js';
 
 /** The hooks that `durable({ hooks })` turns into steps. The wraps are inside of the steps of the calls. */
-const STEP_HOOKS = [
+export const STEP_HOOKS = [
   'beforeAgent',
   'beforeModel',
   'beforeToolSelection',
@@ -19,8 +18,7 @@ const STEP_HOOKS = [
   'onError',
 ] as const satisfies readonly (keyof AgentLifecycle)[];
 
-type StepHook = (typeof STEP_HOOKS)[number];
-type AnyHook = (value: unknown, run: RunContext) => Awaitable<unknown>;
+export type StepHook = (typeof STEP_HOOKS)[number];
 
 /** How the return value of a hook is stored. Arrays refer to the items that the hook got. */
 interface HookForm {
@@ -28,40 +26,41 @@ interface HookForm {
   unpack(stored: unknown, value: unknown): unknown;
 }
 
-/** Returns the hooks of a lifecycle as steps. */
-export function hooksAsSteps(lifecycle: AgentLifecycle<never>, name: string, steps: Steps): AgentLifecycle<never> {
-  const calls = new WeakMap<RunContext, Map<StepHook, number>>();
-  const numberOf = (run: RunContext, hook: StepHook): number => {
-    const counts = calls.get(run) ?? new Map<StepHook, number>();
-    calls.set(run, counts);
-    const number = (counts.get(hook) ?? 0) + 1;
-    counts.set(hook, number);
-    return number;
-  };
-  const asStep =
-    (hook: StepHook, call: AnyHook): AnyHook =>
-    async (value, run) => {
-      if (stepScope.getStore() !== undefined) return call(value, run);
-      const step = `hook ${name}.${hook} ${numberOf(run, hook)}`;
-      const request = {
-        name: step,
-        key: `${run.idempotencyKey}:${step}`,
-        kind: 'hook',
-        run: hookRunOf(run) as Run,
-      } as const;
-      const form = FORMS[hook] ?? PLAIN;
-      // In an object, because `undefined` is not JSON.
-      const boxed = await steps.perform(request, async () => ({
-        value: form.pack(await call(value, run), value, step),
-      }));
-      return form.unpack(boxed.value, value);
-    };
-  const hooks: Record<string, AnyHook> = {};
-  for (const hook of STEP_HOOKS) {
-    const call = lifecycle[hook] as AnyHook | undefined;
-    if (call !== undefined) hooks[hook] = asStep(hook, call);
-  }
-  return hooks as AgentLifecycle<never>;
+/** A hook of a lifecycle, as a step. */
+export interface HookCall {
+  readonly hook: StepHook;
+  /** The name of the step: `hook audit.beforeModel 2`. */
+  readonly step: string;
+  readonly run: Run;
+  /** The argument of the hook. */
+  readonly value: unknown;
+  /** The state of the lifecycle. */
+  readonly state: KeptState | undefined;
+}
+
+/** The result of a hook. In an object, because `undefined` is not JSON. */
+interface StoredHook {
+  readonly value: unknown;
+  /** The writes of the hook to the state of its lifecycle. */
+  readonly writes?: JsonValue | undefined;
+}
+
+/** Calls a hook in a step, and returns what it returned. */
+export async function hookStep(
+  steps: Steps,
+  { hook, step, run, value, state }: HookCall,
+  call: () => Awaitable<unknown>,
+): Promise<unknown> {
+  const request = { name: step, key: `${run.context.idempotencyKey}:${step}`, kind: 'hook', run } as const;
+  const form = FORMS[hook] ?? PLAIN;
+  let isReplay = true;
+  const stored = await steps.perform(request, async (): Promise<StoredHook> => {
+    isReplay = false;
+    const returned = form.pack(await call(), value, step);
+    return { value: returned, writes: state?.take(run.context) };
+  });
+  if (isReplay && stored.writes !== undefined) await state?.restore(run.context, stored.writes);
+  return form.unpack(stored.value, value);
 }
 
 const PLAIN: HookForm = { pack: (returned) => returned, unpack: (stored) => stored };

@@ -2,7 +2,7 @@ import type { JsonValue } from '../internal/json.js';
 import { array, fullText } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import { ReplayMismatchError } from './error.js';
-import { defineStep, type Step, type StepInfo } from './step.js';
+import { defineStep, type Step, type StepFunction, type StepInfo } from './step.js';
 
 /** A stored step of {@link memoryStep}. Plain JSON. */
 export interface JournalEntry extends StepInfo {
@@ -26,7 +26,7 @@ export interface MemoryStep extends Step {
 
 /**
  * Makes a step that stores results in an array. For tests of durable agents: the array does not survive a crash. Throws
- * ReplayMismatchError if a replay asks for other steps than the journal holds.
+ * ReplayMismatchError if a replay asks for other steps than the journal holds, or for fewer.
  *
  * @example
  * const first = memoryStep();
@@ -37,9 +37,11 @@ export interface MemoryStep extends Step {
  */
 export function memoryStep(options: MemoryStepOptions = {}): MemoryStep {
   validateOptions(options, rules);
-  const journal = [...(options.journal ?? [])];
+  // JSON has null in the place of a hole.
+  const journal = [...(options.journal ?? [])].map((entry) => entry ?? undefined);
   let begun = 0;
-  const step = defineStep(options.id ?? 'memory', async (name, run, { key, kind }) => {
+  const unread = () => journal.slice(begun).flatMap((entry) => entry?.name ?? []);
+  const perform: StepFunction = async (name, run, { key, kind }) => {
     const index = begun;
     begun += 1;
     const stored = journal[index];
@@ -51,7 +53,8 @@ export function memoryStep(options: MemoryStepOptions = {}): MemoryStep {
       throw new ReplayMismatchError(name, stored.name);
     }
     return structuredClone(journal[index]?.value as JsonValue);
-  });
+  };
+  const step = defineStep(options.id ?? 'memory', perform, { unread });
   return Object.assign(step, { journal });
 }
 

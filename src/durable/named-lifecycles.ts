@@ -1,25 +1,20 @@
 import type { AgentLifecycle, LifecycleLoader } from '../lifecycle/lifecycle.js';
 import { HOOKS } from '../lifecycle/registered-lifecycle.js';
 import { DurableSetupError } from './error.js';
-import { hooksAsSteps } from './hook-steps.js';
 import type { ResolvedOptions } from './options.js';
-import type { Steps } from './record/steps.js';
 
 type AnyLifecycle = AgentLifecycle<never>;
 
 const MEMBERS = [...HOOKS, 'name', 'priority', 'onFailure', 'timeoutMs', 'holdStream', 'tools'] as const;
 
-/** Finds the lifecycles that the options name, and changes them. */
+/** Finds the lifecycles that the options name, and moves those of `outside` around the steps. */
 export class NamedLifecycles {
   private readonly missing: Set<string>;
   private readonly known: string[] = [];
   /** A lifecycle of `outside` that a loader has added, after the durable lifecycle. */
   private misplaced: string | undefined = undefined;
 
-  constructor(
-    private readonly options: Pick<ResolvedOptions, 'hooks' | 'outside'>,
-    private readonly steps: Steps,
-  ) {
+  constructor(private readonly options: Pick<ResolvedOptions, 'hooks' | 'outside'>) {
     this.missing = new Set([...options.hooks, ...options.outside]);
     this.missing.delete('limits');
   }
@@ -28,11 +23,11 @@ export class NamedLifecycles {
   arrange(lifecycles: readonly AnyLifecycle[]) {
     const outside: AnyLifecycle[] = [];
     const inside: AnyLifecycle[] = [];
-    for (const lifecycle of lifecycles) (this.isOutside(lifecycle) ? outside : inside).push(this.changed(lifecycle));
+    for (const lifecycle of lifecycles) (this.isOutside(lifecycle) ? outside : inside).push(this.placed(lifecycle));
     return { outside, inside };
   }
 
-  /** Returns the loader with its lifecycles changed in the same way. */
+  /** Returns the loader with its lifecycles placed in the same way. */
   loader(loader: LifecycleLoader): LifecycleLoader {
     const { name, optional } = loader;
     return {
@@ -51,7 +46,7 @@ export class NamedLifecycles {
           closeAgent: () => host.closeAgent(),
           use: (lifecycle, replaced) => {
             if (this.isOutside(lifecycle) && hasWraps(lifecycle)) this.misplaced = nameOf(lifecycle);
-            return host.use(this.changed(lifecycle), replaced);
+            return host.use(this.placed(lifecycle), replaced);
           },
         }),
       ...(loader.close && { close: () => loader.close?.() }),
@@ -83,16 +78,13 @@ export class NamedLifecycles {
     return this.options.outside.includes(nameOf(lifecycle) ?? '');
   }
 
-  private changed(lifecycle: AnyLifecycle): AnyLifecycle {
+  private placed(lifecycle: AnyLifecycle): AnyLifecycle {
     const name = nameOf(lifecycle);
     if (name === undefined) return lifecycle;
     this.known.push(name);
     this.missing.delete(name);
     // A priority above all others, so that the wraps are around the steps.
-    if (this.isOutside(lifecycle)) return { ...membersOf(lifecycle), name, priority: 100 };
-    if (!this.options.hooks.includes(name)) return lifecycle;
-    const members = membersOf(lifecycle);
-    return { ...members, name, ...hooksAsSteps(members, name, this.steps) };
+    return this.isOutside(lifecycle) ? { ...membersOf(lifecycle), name, priority: 100 } : lifecycle;
   }
 }
 
@@ -101,7 +93,7 @@ function hasWraps({ wrapModelCall, wrapToolCall }: AnyLifecycle): boolean {
 }
 
 /** The name of an object literal, or the class name of an instance without a name. */
-function nameOf(lifecycle: AnyLifecycle): string | undefined {
+export function nameOf(lifecycle: AnyLifecycle): string | undefined {
   const name = lifecycle?.name ?? lifecycle?.constructor?.name;
   return name === 'Object' || typeof name !== 'string' ? undefined : name;
 }

@@ -28,7 +28,8 @@ export function durableSessions(store: SessionStore, steps: Steps): SessionStore
     },
     async append(id, append) {
       const own = { ...append, token: tokenOf(append.token) };
-      if (append.entries.length === 0 && append.release !== true) return store.append(id, own);
+      // Only a step can tell a run that it has lost its session, because a replay must get the same answer.
+      if (append.entries.length === 0 && append.release !== true) return { ...(await store.append(id, own)), ...HELD };
       // The next attempt has the same token, so the claim stays if this attempt has ended, and only that one adds entries.
       if (steps.hasEnded) return { ...KEPT, length: append.length };
       const { answer } = await inStep('append', async () => ({ answer: await store.append(id, own) }));
@@ -38,7 +39,10 @@ export function durableSessions(store: SessionStore, steps: Steps): SessionStore
       const { stored } = await inStep('load', async () => ({ stored: await store.load(id, query) }));
       return stored;
     },
-    renew: (id, claim) => store.renew(id, { ...claim, token: tokenOf(claim.token) }),
+    async renew(id, claim) {
+      await store.renew(id, { ...claim, token: tokenOf(claim.token) });
+      return true;
+    },
     post: (id, post) => store.post(id, post),
     delete: (id) => store.delete(id),
     list: (query) => store.list(query),
@@ -46,4 +50,5 @@ export function durableSessions(store: SessionStore, steps: Steps): SessionStore
   };
 }
 
+const HELD = { owned: true, stored: true };
 const KEPT = { owned: true, stored: true, released: true, entries: [] };

@@ -3,6 +3,7 @@ import type { JsonValue } from '../internal/json.js';
 import { boolean, callable, fullText, required } from '../internal/options/rules.js';
 import { type OptionTable, validateOption, validateOptions } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
+import type { ReplayMismatchError } from './error.js';
 
 /** The third argument of a {@link Step}. */
 export interface StepInfo {
@@ -28,6 +29,10 @@ export interface Step extends StepFunction {
   readonly id: string;
   /** See {@link StepOptions}. */
   readonly replaysInOrder?: boolean | undefined;
+  /** See {@link StepOptions}. */
+  readonly unread?: (() => Awaitable<readonly string[]>) | undefined;
+  /** See {@link StepOptions}. */
+  readonly refuse?: ((error: ReplayMismatchError) => Promise<never>) | undefined;
 }
 
 /** Options of {@link defineStep}. */
@@ -38,6 +43,16 @@ export interface StepOptions {
    * every open step. Default: false.
    */
   readonly replaysInOrder?: boolean | undefined;
+  /**
+   * Returns the names of the stored steps that this attempt has not asked for, in their order. A run that ends in front of a
+   * stored step of its own is then refused with a ReplayMismatchError. Default: the engine compares by itself.
+   */
+  readonly unread?: (() => Awaitable<readonly string[]>) | undefined;
+  /**
+   * Called before a run is aborted because the program does not fit the stored steps. Stays pending in an engine that would end
+   * the execution with the error. Default: the run is aborted.
+   */
+  readonly refuse?: ((error: ReplayMismatchError) => Promise<never>) | undefined;
 }
 
 /** The function of a {@link Step}. */
@@ -59,11 +74,11 @@ export function defineStep(id: string, step: StepFunction, options: StepOptions 
   validateOption('id', id, required(fullText));
   validateOption('step', step, required(callable));
   validateOptions(options, rules);
-  const { replaysInOrder = false } = options;
-  return Object.assign((...call: Parameters<StepFunction>) => step(...call), { id, replaysInOrder });
+  const { replaysInOrder = false, unread, refuse } = options;
+  return Object.assign((...call: Parameters<StepFunction>) => step(...call), { id, replaysInOrder, unread, refuse });
 }
 
-const rules = { replaysInOrder: boolean } satisfies OptionTable<StepOptions>;
+const rules = { replaysInOrder: boolean, unread: callable, refuse: callable } satisfies OptionTable<StepOptions>;
 
 /** Stores large bytes outside of the engine. If a method rejects, this attempt of the execution ends. */
 export interface BlobStore {

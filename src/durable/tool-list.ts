@@ -1,6 +1,7 @@
 import type { Run } from '../agent/run/run.js';
 import type { JsonSchema } from '../internal/json.js';
 import type { Tool } from '../tools/tool.js';
+import { ToolSnapshot } from '../tools/tool-catalog.js';
 import { errorResult, toolResult } from '../tools/tool-result.js';
 import type { Steps } from './record/steps.js';
 
@@ -10,8 +11,24 @@ interface StoredTool extends Pick<Tool, 'name' | 'description' | 'annotations' |
 }
 
 /**
- * Stores the tools of a turn in a step, and returns the stored ones. A stored tool that is missing now is offered as
- * before, but its calls get an error result.
+ * Returns the tools of a stored turn. A tool that is missing now is still offered, but its calls get an error result, and a
+ * tool that was added is not offered.
+ */
+export function toolsOfTurn({ config, turn }: Run, names: readonly string[]): ToolSnapshot | undefined {
+  const offered = turn?.tools?.tools ?? [];
+  const isSame = names.length === offered.length && names.every((name, index) => offered[index]?.name === name);
+  if (isSame) return turn?.tools;
+  const present = config.catalog.current();
+  return new ToolSnapshot(names.map((name) => present.find(name) ?? missingTool(unknownTool(name))));
+}
+
+function unknownTool(name: string): StoredTool {
+  return { name, description: '', inputSchema: { type: 'object' }, annotations: undefined, origin: undefined };
+}
+
+/**
+ * Stores the tools of a turn in a step of its own, as executions of older versions of this library do, and returns the stored
+ * ones. A stored tool that is missing now is offered as before, but its calls get an error result.
  */
 export async function storedTools(
   steps: Steps,

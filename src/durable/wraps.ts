@@ -1,4 +1,5 @@
 import type { Run } from '../agent/run/run.js';
+import type { Awaitable } from '../internal/promise.js';
 import { CallSuspendedError } from '../lifecycle/compose-points.js';
 import type { HookPoint } from '../lifecycle/decision.js';
 import { isAside, report } from '../lifecycle/hook-run/hook-run.js';
@@ -12,30 +13,36 @@ import type { Steps } from './record/steps.js';
 /** Without jitter, because a replay must report the same delay. */
 const DELAYS: RetryDelays = { initialDelayMs: 500, maxDelayMs: 30_000, random: () => 1 };
 
-/** A model call of a run, by its position. */
-export interface NumberedCall {
+/** A model call as a step. */
+export interface ModelCallStep {
   readonly run: Run;
-  readonly number: number;
+  /** The name of the step: `model 2`, or `aside 1` for a call outside of the turns. */
+  readonly name: string;
+  readonly key: string;
   readonly maxAttempts: number;
+  /** Returns what the step stores. */
+  pack(response: ModelResponse): unknown;
+  /** Returns the response of what the step has stored. */
+  unpack(stored: unknown, isReplay: boolean): Awaitable<ModelResponse>;
 }
 
 /** Makes a model call a step. A retryable ModelError is followed by another step, up to the limit of attempts. */
 export async function modelStep(
   steps: Steps,
-  { run, number, maxAttempts }: NumberedCall,
+  { run, name, key: base, maxAttempts, pack, unpack }: ModelCallStep,
   { request, next }: { readonly request: ModelCallRequest; readonly next: ModelCall },
 ): Promise<ModelResponse> {
-  const base = `${run.context.idempotencyKey}:model:${number}`;
   for (let attempt = 1; ; attempt += 1) {
     const again = attempt === 1 ? '' : `, attempt ${attempt}`;
     const key = attempt === 1 ? base : `${base}:${attempt}`;
     let isReplay = true;
-    const call = () => {
+    const call = async () => {
       isReplay = false;
-      return next();
+      return pack(await next());
     };
     try {
-      const response = await steps.perform({ name: `model ${number}${again}`, key, kind: 'model', run }, call);
+      const stored = await steps.perform({ name: `${name}${again}`, key, kind: 'model', run }, call);
+      const response = await unpack(stored, isReplay);
       if (isReplay && !isAside(request)) run.turn?.skipShown(response);
       return response;
     } catch (error) {
@@ -44,7 +51,7 @@ export async function modelStep(
       if (delayMs === undefined) throw error;
       const news = { type: 'model-error', error, action: 'retry', model: request.model.id, delayMs } as const;
       report(request.run, news, `Attempt ${attempt + 1} follows in ${delayMs} ms: ${(error as Error).message}`);
-      const wait = { name: `wait after model ${number}${again}`, key: `${key}:wait`, kind: 'wait', run } as const;
+      const wait = { name: `wait after ${name}${again}`, key: `${key}:wait`, kind: 'wait', run } as const;
       await steps.perform(wait, () => elapsed(run, delayMs));
     }
   }

@@ -1,5 +1,6 @@
+import type { JsonValue } from '../internal/json.js';
 import { isPromise } from '../internal/promise.js';
-import { isAside } from '../lifecycle/hook-run/hook-run.js';
+import { isAside, KEPT_STATE, type KeptState } from '../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import { passInput } from './callbacks/input-pass.js';
@@ -8,8 +9,9 @@ import { streamGate } from './callbacks/stream-gate.js';
 import type { CallbackPlan } from './plan.js';
 import { assemblePrompt } from './prompt/prompt-assembly.js';
 import { sortTools } from './prompt/tool-guidance.js';
-import { mayUseState } from './registration.js';
+import { mayHaveState, mayUseState } from './registration.js';
 import type { ExtensionRun } from './run.js';
+import type { StateWrite } from './state/store-calls.js';
 
 /** Creates a registry's lifecycle with only the hooks that the extensions need; undefined if they need no hook. */
 export function createLifecycle(
@@ -25,7 +27,12 @@ export function createLifecycle(
   if (input.length === 0 && !hasOutput && !hasPrompt) return undefined;
   // Only state needs to know that a run has ended.
   const mustEnd = registrations.some(mayUseState);
+  const state: KeptState = {
+    take: (run) => runOf(run).takeWrites() as JsonValue | undefined,
+    restore: (run, writes) => runOf(run).repeat(writes as unknown as readonly StateWrite[]),
+  };
   return {
+    ...(registrations.some(mayHaveState) && { [KEPT_STATE]: state }),
     name: 'extensions',
     onFailure,
     beforeModel: input.length > 0 ? inputHook(runOf) : undefined,

@@ -7,7 +7,7 @@ import type { ExtensionMetrics } from './metrics.js';
 import { type CallbackPlan, planFor } from './plan.js';
 import { mayHaveState, type Registration } from './registration.js';
 import type { ExtensionState } from './state/extension-state.js';
-import type { StateSite } from './state/store-calls.js';
+import type { StateSite, StateWrite } from './state/store-calls.js';
 
 /** The settings that all runs of a registry share. */
 export interface RegistrySettings {
@@ -36,6 +36,8 @@ export class ExtensionRun {
   over = false;
   /** True once a callback has written state. */
   wrote = false;
+  /** The writes that no step of a durable run has stored yet. Undefined for other runs. */
+  private readonly written: StateWrite[] | undefined;
   /** True if the reads and writes of the run are batched; undefined until a callback uses state. */
   private isBatched: boolean | undefined = undefined;
   private renewing: Promise<void> | undefined = undefined;
@@ -45,6 +47,7 @@ export class ExtensionRun {
     readonly settings: RegistrySettings,
     plan: CallbackPlan,
   ) {
+    this.written = hookRunOf(run)?.effects === undefined ? undefined : [];
     this.plan = planFor(plan, run.session?.id);
     this.budget = new TimeBudget(settings.runTimeoutMs);
     if (settings.state.outlivesUse && this.plan.registrations.some(mayHaveState)) this.renew();
@@ -59,7 +62,24 @@ export class ExtensionRun {
   }
 
   get site(): StateSite {
-    return { clock: this.run.clock, logger: this.logger };
+    const { run, logger, written } = this;
+    return { clock: run.clock, logger, written };
+  }
+
+  /** Returns the writes since the last call. */
+  takeWrites(): readonly StateWrite[] | undefined {
+    return this.written?.length ? this.written.splice(0) : undefined;
+  }
+
+  /** Repeats the writes of an earlier attempt. */
+  async repeat(writes: readonly StateWrite[]): Promise<void> {
+    const { plan, settings, sessionId } = this;
+    for (const write of writes) {
+      const registration = plan.registrations.find(({ extension }) => extension.id === write.extension);
+      if (registration !== undefined) this.useState(registration);
+      await settings.state.repeat(sessionId, write, { ...this.site, written: undefined });
+    }
+    this.wrote = true;
   }
 
   /** Notes that an extension uses state, so that its later runs extend the lifetime of the session's state. */
@@ -91,6 +111,10 @@ export class ExtensionRun {
   finish(isAnswered: boolean): Promise<void> | undefined {
     if (this.over) return undefined;
     this.over = true;
+    if (hookRunOf(this.run)?.effects?.hasEnded) {
+      if (this.isBatched) this.settings.state.abandon(this.sessionId);
+      return undefined;
+    }
     const isOwnState = this.run.session === undefined && this.wrote;
     if (!isOwnState && this.isBatched !== true && this.renewing === undefined) return undefined;
     const done = this.leave(isOwnState, isAnswered);

@@ -2,6 +2,7 @@ import type { ModelResponse } from '../model/model.js';
 import type { ToolResult } from '../tools/tool.js';
 import { compose, type Step, type WrapPoint } from './compose.js';
 import { wrapModelCallPoint, wrapToolCallPoint } from './compose-points.js';
+import { DURABLE, type DurableEngine } from './hook-run/hook-run.js';
 import type { AgentLifecycle, ModelCallRequest, ToolCallRequest } from './lifecycle.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
 import type { Waterfall, WaterfallPoint } from './waterfall.js';
@@ -48,6 +49,8 @@ export function compileChain(
   const holds = entries.map(({ lifecycle }) => lifecycle.holdStream as boolean | HoldStream | undefined);
   const gates = holds.filter((hold) => typeof hold === 'function');
   return {
+    /** Set if the runs are durable. */
+    durable: entries.map(({ lifecycle }) => engineOf(lifecycle)).find((engine) => engine !== undefined),
     /** All lifecycles, by descending priority, then by registration order. */
     entries,
     beforeAgent: thread(beforeAgentPoint),
@@ -61,4 +64,8 @@ export function compileChain(
     /** True if a lifecycle holds all text. Otherwise the functions of `holdStream`, or false. */
     holdStream: holds.includes(true) || (gates.length > 0 && gates),
   };
+}
+
+function engineOf(lifecycle: object): DurableEngine | undefined {
+  return (lifecycle as { readonly [DURABLE]?: DurableEngine })[DURABLE];
 }

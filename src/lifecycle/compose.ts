@@ -2,7 +2,7 @@ import { NextExpiredError, TimeoutExceededError } from '../errors.js';
 import { type Awaitable, createDeferred, isPromise } from '../internal/promise.js';
 import type { HookPoint } from './decision.js';
 import { takeFailure } from './failure.js';
-import type { CallScope, HookSite } from './hook-run/hook-run.js';
+import type { CallScope, HookSite, WatchedHook } from './hook-run/hook-run.js';
 import { HookTimer } from './hook-timer.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
 
@@ -58,6 +58,7 @@ class WrapCall<Request, Result> {
   /** The results of `next`. */
   private given: readonly Result[] = NOTHING;
   private timer: HookTimer | undefined = undefined;
+  private readonly watched: WatchedHook | undefined;
 
   constructor(
     private readonly layer: Layer<Request, Result>,
@@ -65,6 +66,7 @@ class WrapCall<Request, Result> {
     private readonly scope: CallScope,
   ) {
     scope.busy += 1;
+    this.watched = scope.run.listeners.watch?.startHook(this.site);
   }
 
   start(): Awaitable<Result> {
@@ -96,7 +98,9 @@ class WrapCall<Request, Result> {
     if (!this.open || !this.scope.open) return silent(Promise.reject(new NextExpiredError(entry.name, point.name)));
     if (this.last !== undefined && !this.hasReturned) this.watch(this.last);
     const passed = request === this.request ? request : point.passOn(this.site, this.request, request);
+    const waitFor = this.watched?.startNext();
     this.last = promiseOf(inner, passed, this.scope);
+    waitFor?.(this.last);
     if (this.hasReturned || this.timer !== undefined) this.watch(this.last);
     return this.last;
   }
@@ -151,6 +155,7 @@ class WrapCall<Request, Result> {
     this.open = false;
     this.scope.busy -= 1;
     this.timer?.clear();
+    this.watched?.end();
   }
 
   /**

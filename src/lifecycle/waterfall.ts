@@ -6,7 +6,7 @@ import { wholeResponse } from '../model/whole-response.js';
 import type { HookPoint } from './decision.js';
 import { takeFailure } from './failure.js';
 import { type HookAction, wordsOf } from './hook-action.js';
-import type { HookRun, HookSite } from './hook-run/hook-run.js';
+import type { HookRun, HookSite, WatchedHook } from './hook-run/hook-run.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
 
 /** A hook point whose hooks get a value in turn, each the value that the previous hook returned. */
@@ -41,6 +41,7 @@ export class WaterfallCall<T> {
   private index = -1;
   /** The copy of the value from before the hook, for `guard`. */
   private copy: T | undefined = undefined;
+  private watched: WatchedHook | undefined = undefined;
 
   constructor(
     private readonly waterfall: Waterfall<T>,
@@ -63,6 +64,7 @@ export class WaterfallCall<T> {
     while (++this.index < entries.length) {
       if (!this.enter()) continue;
       this.copy ??= point.guard?.(this.value, undefined);
+      this.watched = this.hookRun.listeners.watch?.startHook(this.site);
       try {
         const result = point.call(this.entry, this.value, this.hookRun);
         if (isPromise(result)) return result;
@@ -123,6 +125,7 @@ export class WaterfallCall<T> {
   }
 
   private take(result: unknown): void {
+    this.watched?.end();
     const { value } = this;
     const { point } = this.waterfall;
     if (this.copy !== undefined) this.copy = point.guard?.(value, this.copy);
@@ -132,6 +135,7 @@ export class WaterfallCall<T> {
 
   /** Undoes damage by the hook. Returns true if the run ends here. */
   private fail(error: unknown): boolean {
+    this.watched?.end();
     const { value, copy } = this;
     try {
       if (copy !== undefined) this.copy = this.waterfall.point.guard?.(value, copy);

@@ -14,11 +14,13 @@ export interface FallbackOptions {
 const KINDS: Readonly<Record<ModelErrorKind, true>> = {
   'context-overflow': true,
   'rate-limit': true,
+  quota: true,
   overloaded: true,
   'content-filter': true,
   auth: true,
   'invalid-request': true,
   'tool-format': true,
+  empty: true,
   network: true,
   unknown: true,
 };

@@ -6,11 +6,18 @@ export class McpConnectError extends KeelsonError {
   readonly server: string;
   /** True if a later attempt may succeed. */
   readonly retryable: boolean;
+  /** Set if the server refused the revision of the protocol: the revisions that it speaks, as far as it tells. */
+  readonly revisions: readonly string[] | undefined;
 
-  constructor(server: string, problem: string, options: KeelsonErrorOptions & { readonly retryable?: boolean } = {}) {
+  constructor(
+    server: string,
+    problem: string,
+    options: KeelsonErrorOptions & { readonly retryable?: boolean; readonly revisions?: readonly string[] } = {},
+  ) {
     super(`MCP server "${server}" could not be connected to: ${problem}`, options);
     this.server = server;
     this.retryable = options.retryable ?? true;
+    this.revisions = options.revisions;
   }
 }
 

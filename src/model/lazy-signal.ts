@@ -19,6 +19,7 @@ export class LazyRequest<Run> implements RequestFields<Run> {
   readonly toolChoice: ToolChoice | undefined;
   readonly output: ModelRequest['output'];
   readonly settings: ModelSettings | undefined;
+  readonly idleMs: number | undefined;
   readonly onPart: ((part: ModelPart) => void) | undefined;
   readonly model: Model;
   readonly run: Run;
@@ -30,6 +31,7 @@ export class LazyRequest<Run> implements RequestFields<Run> {
     this.toolChoice = fields.toolChoice;
     this.output = fields.output;
     this.settings = fields.settings;
+    this.idleMs = fields.idleMs;
     this.onPart = fields.onPart;
     this.model = fields.model;
     this.run = fields.run;

@@ -50,6 +50,8 @@ export interface ModelRequest {
   readonly output?: { readonly schema: JsonSchema } | undefined;
   readonly settings?: ModelSettings | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** The longest silence between two parts of a streamed response, in milliseconds. Default: 300,000. */
+  readonly idleMs?: number | undefined;
   /** Set if the run has a stream listener. Call it with each delta in order, before the response resolves. */
   readonly onPart?: ((part: ModelPart) => void) | undefined;
 }

@@ -47,11 +47,13 @@ export abstract class RunError extends KeelsonError implements RunErrorState {
 export type ModelErrorKind =
   | 'context-overflow'
   | 'rate-limit'
+  | 'quota'
   | 'overloaded'
   | 'content-filter'
   | 'auth'
   | 'invalid-request'
   | 'tool-format'
+  | 'empty'
   | 'network'
   | 'unknown';
 
@@ -97,7 +99,12 @@ export class ResponseInvalidError extends KeelsonError {
   /** The value that the model resolved with. Not enumerable, so logs do not show it. */
   readonly response: unknown;
 
-  constructor(problem: string, response: unknown) {
+  constructor(
+    problem: string,
+    response: unknown,
+    /** The kind of the ModelError. */
+    readonly kind?: ModelErrorKind,
+  ) {
     super(`The response is invalid: ${problem}`);
     this.response = response;
     hideMembers(this, 'response');

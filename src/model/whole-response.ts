@@ -20,6 +20,15 @@ export function wholeResponse(value: ModelResponse, replaced?: ModelResponse): M
   return { ...value, usage, finishReason: value.finishReason ?? replaced?.finishReason ?? 'other' };
 }
 
+/** True for a finished response that says nothing and calls nothing. */
+export function isEmpty({ content, finishReason }: ModelResponse): boolean {
+  return content.every(isSilent) && finishReason !== 'length' && finishReason !== 'content-filter';
+}
+
+function isSilent(part: AssistantPart): boolean {
+  return part.type === 'reasoning' || (part.type === 'text' && part.text.trim() === '');
+}
+
 function isUsage(usage: Usage | undefined): boolean {
   return (
     typeof usage?.inputTokens === 'number' &&

@@ -87,6 +87,7 @@ const EVENT_TYPES = Object.keys({
   'reasoning-delta': true,
   'tool-input-delta': true,
   'model-error': true,
+  'cache-miss': true,
   'compaction-start': true,
   'compaction-end': true,
   'extension-error': true,

@@ -109,6 +109,11 @@ export function rememberAgent(tool: Tool, find: FindTool): void {
   toolsInside.set(tool, find);
 }
 
+/** True for a tool that runs an agent. */
+export function runsAgent(tool: Tool): boolean {
+  return toolsInside.has(tool);
+}
+
 /** Finds the tool of a call that waits. The tools that run agents lead to it. */
 export function toolOf({ callers, call }: Pick<Waiting, 'callers' | 'call'>, find: FindTool): Tool | undefined {
   const findInside = (outer: FindTool, { name }: ToolCallPart): FindTool => {

@@ -130,16 +130,16 @@ export class UICallUnknownError extends UIRequestError {
   readonly status = 409;
 }
 
-/** Tool calls or an answer of the session wait for decisions or results that the request does not contain. */
+/** Tool calls or an answer of the session wait for decisions or results, and the request contains none for them. */
 export class UIDecisionMissingError extends UIRequestError {
   readonly code = 'ERR_UI_DECISION_MISSING';
   readonly status = 409;
-  /** The ids of the tool calls without a decision. The id of a suspended answer is `answer`. */
+  /** The ids of the tool calls that wait. The id of a suspended answer is `answer`. */
   readonly calls: readonly string[];
 
   constructor(calls: readonly string[]) {
     super(
-      `The request must decide on each open tool call or give its result, or decide on the suspended answer. Missing: ${calls.map((id) => `"${id}"`).join(', ')}.`,
+      `The request must decide on an open tool call or give its result, or decide on the suspended answer. Open: ${calls.map((id) => `"${id}"`).join(', ')}.`,
     );
     this.calls = calls;
   }

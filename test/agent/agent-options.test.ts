@@ -109,7 +109,7 @@ describe('an agent with an invalid option is refused', () => {
   });
 
   test('the message names the nearest known option', () => {
-    expect(make({ instructions: 5 })).toThrow('`instructions` must be a string, got 5');
+    expect(make({ instructions: 5 })).toThrow('`instructions` must be a string or a function, got 5');
     expect(make({ settings: null })).toThrow('`settings` must be an object, got null');
     expect(make({ settings: { temprature: 1 } })).toThrow(
       'unknown option `settings.temprature`; did you mean `temperature`?',

@@ -1,5 +1,6 @@
 import { discoverOAuthServerInfo } from '@modelcontextprotocol/sdk/client/auth.js';
 import { ClientCredentialsProvider, PrivateKeyJwtProvider } from '@modelcontextprotocol/sdk/client/auth-extensions.js';
+import { context, isNew, scenario, url } from './scenario.mjs';
 
 /** @typedef {import('@modelcontextprotocol/sdk/client/auth.js').OAuthClientProvider} OAuthClientProvider */
 
@@ -26,6 +27,10 @@ class BrowserlessProvider {
   /** @param {{ client_id: string, client_secret: string } | undefined} registered */
   constructor(registered) {
     this.stored.client = registered;
+    if (!isNew) return;
+    // The suite of 2026-07-28 checks that credentials stay with the authorization server that was found first.
+    this.discoveryState = () => this.stored.discovery;
+    this.saveDiscoveryState = (/** @type {unknown} */ state) => void Object.assign(this.stored, { discovery: state });
   }
 
   clientInformation() {
@@ -58,8 +63,15 @@ class BrowserlessProvider {
   /** @param {URL} url */
   async redirectToAuthorization(url) {
     const response = await fetch(url, { redirect: 'manual' });
-    const location = new URL(response.headers.get('location') ?? '', url);
-    this.stored.code = location.searchParams.get('code');
+    // The parameters also name the issuer of the code.
+    this.stored.code = new URL(response.headers.get('location') ?? '', url).searchParams;
+  }
+
+  /** @param {string} scope */
+  invalidateCredentials(scope) {
+    if (scope === 'all' || scope === 'discovery') this.stored.discovery = undefined;
+    if (scope === 'all' || scope === 'client') this.stored.client = undefined;
+    if (scope === 'all' || scope === 'tokens') this.stored.tokens = undefined;
   }
 }
 
@@ -100,14 +112,11 @@ class EnterpriseProvider extends ClientCredentialsProvider {
   }
 }
 
-/**
- * Returns the OAuth configuration for a scenario.
- * @param {string} scenario
- * @param {string} server
- * @param {Record<string, any>} context
- */
-export function createOAuth(scenario, server, context) {
-  if (scenario === 'auth/cross-app-access-complete-flow') return { provider: new EnterpriseProvider(server, context) };
+/** Returns the OAuth configuration for the scenario. */
+export function createOAuth() {
+  if (scenario === 'auth/cross-app-access-complete-flow' || scenario === 'auth/enterprise-managed-authorization') {
+    return { provider: new EnterpriseProvider(url, context) };
+  }
   const { client_id: clientId, client_secret: clientSecret, private_key_pem: privateKey } = context;
   if (scenario === 'auth/client-credentials-jwt') {
     return { provider: new PrivateKeyJwtProvider({ clientId, privateKey, algorithm: context.signing_algorithm }) };

@@ -33,7 +33,7 @@ test('S4-NFR3.3, S4-SUM.S: the README links to the architecture guide, which exp
 test.each([
   ['From run to answer', 17],
   ['From a session to its record', 7],
-  ['An MCP call', 10],
+  ['An MCP call', 11],
 ])('the steps in the picture of "%s" are functions or public methods of the named files', (heading, count) => {
   const section = readPage('docs/architecture.md').split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
   const steps = [...section.matchAll(/^ +(?:\w+\.)?(\w+) .* (src\/\S+\.ts)$/gm)];

@@ -35,6 +35,7 @@ const EVENTS: Record<AgentEvent['type'], true> = {
   'reasoning-delta': true,
   'tool-input-delta': true,
   'model-error': true,
+  'cache-miss': true,
   'compaction-start': true,
   'compaction-end': true,
   'extension-error': true,

@@ -55,7 +55,7 @@ const wrong: readonly [string, () => unknown, string][] = [
   [
     'on[0]',
     () => fallbackModels([model], { on: ['down' as never] }),
-    "`on[0]` must be 'context-overflow', 'rate-limit', 'overloaded', 'content-filter', 'auth', 'invalid-request', 'tool-format', 'network' or 'unknown', got \"down\"",
+    "`on[0]` must be 'context-overflow', 'rate-limit', 'quota', 'overloaded', 'content-filter', 'auth', 'invalid-request', 'tool-format', 'empty', 'network' or 'unknown', got \"down\"",
   ],
   ['modelCalls', untyped(limits, { modelCalls: 0 }), '`modelCalls` must be a whole number of 1 or more, got 0'],
   ['toolCalls', untyped(limits, { toolCalls: 1.5 }), '`toolCalls` must be a whole number of 0 or more, got 1.5'],

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pause } from '../support/agent/settle.js';
 import { type DbosSetup, startDbos } from '../support/durable/dbos-service.js';
+import { deployAll } from '../support/durable/deployed-order.js';
 import { STAGES, WORKS } from '../support/durable/errand.js';
 import { fileLog } from '../support/durable/file-log.js';
 import { finishErrand } from '../support/durable/finish-errand.js';
@@ -64,6 +65,12 @@ describeWithPostgres('durable errands in DBOS', () => {
         await running;
       }
     },
+    MINUTES,
+  );
+
+  test(
+    'a new version goes on with orders, or leaves them to a rollback',
+    () => deployAll({ start: dbos.order, decide: dbos.decide, servicePid: dbos.servicePid }, folder),
     MINUTES,
   );
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pause } from '../support/agent/settle.js';
+import { deployAll } from '../support/durable/deployed-order.js';
 import { WORKS } from '../support/durable/errand.js';
 import { finishErrand } from '../support/durable/finish-errand.js';
 import { finishPairs } from '../support/durable/finish-pairs.js';
@@ -42,6 +43,15 @@ describeWithRestate('durable errands in Restate', () => {
           await errand(`${victim} ${phase} ${what} ${nth}`.replaceAll(' ', '-'), [{ what, nth, phase, pid }]);
         }
       }
+    },
+    MINUTES,
+  );
+
+  test(
+    'a new version goes on with orders, or leaves them to a rollback',
+    async () => {
+      const start = async (name: string) => (await restate.send('order', { name })).json();
+      await deployAll({ start, decide: restate.decide, servicePid: restate.servicePid }, folder);
     },
     MINUTES,
   );

@@ -1,5 +1,5 @@
 import { describeError } from '../../errors.js';
-import { DURABLE, type HookRun, hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
+import { type HookRun, hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
 import { Pairing } from '../../lifecycle/hook-run/pairing.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { WaterfallCall } from '../../lifecycle/waterfall.js';
@@ -16,6 +16,7 @@ import {
 import type { ToolContext, ToolResult } from '../../tools/tool.js';
 import type { AgentEvent } from '../agent-event.js';
 import type { AgentListeners, RunListeners } from '../listeners.js';
+import { instruct } from '../run/instructions.js';
 import { pathInside } from '../run/outer-call.js';
 import type { Run } from '../run/run.js';
 import { ownerOf, type RunConfig, type RunEngine } from '../run/run-config.js';
@@ -179,10 +180,12 @@ export function beginPart(run: Run, config: RunConfig): void {
   run.config = { ...config, part: { owner, budgets: earlier, end: isOwner ? () => {} : join(run, config) } };
   run.pairing = new Pairing();
   if (run.turn !== undefined) run.turn.tools = undefined;
-  const { agent, model, instructions, logger, ids, clock } = config;
+  const { agent, model, logger, ids, clock } = config;
+  const instructions = typeof config.instructions === 'string' ? config.instructions : undefined;
   Object.assign(context, { agent, model, instructions, logger, ids, clock });
   Object.assign(conversation, { agent: isOwner ? undefined : agent, instructions });
   conversation.replace(conversation.history);
+  instruct(run);
   if (attached.recorder !== undefined) attached.recorder.start.agent = agent;
 }
 
@@ -225,6 +228,10 @@ class PartListeners implements RunListeners {
     return this.own.active || this.hub.active;
   }
 
+  get watch(): RunListeners['watch'] {
+    return this.own.watch;
+  }
+
   hears(type: AgentEvent['type']): boolean {
     return this.own.hears(type) || this.hub.hears(type);
   }
@@ -237,5 +244,5 @@ class PartListeners implements RunListeners {
 }
 
 function isDurable({ chain }: RunConfig): boolean {
-  return chain.entries.some(({ lifecycle }) => DURABLE in lifecycle);
+  return chain.durable !== undefined;
 }

@@ -4,8 +4,7 @@ import { RejectedError } from '../../lifecycle/run-failure.js';
 import { type Waterfall, WaterfallCall } from '../../lifecycle/waterfall.js';
 import type { CompletedRun, RunResult } from '../run-result.js';
 import { tellOuterRun } from './outer-call.js';
-import { checkOutput } from './output.js';
-import { type Recorder, type Run, recorded } from './run.js';
+import type { Recorder, Run } from './run.js';
 import { ownerOf } from './run-config.js';
 import { Turn } from './turn/turn.js';
 import { turnLimitOf } from './turn-limit.js';
@@ -29,6 +28,7 @@ async function respond(run: Run, text: string): Promise<Conclusion> {
   (run.turn ?? new Turn(run, 0)).events?.replaceText(text);
   run.conversation.addQueued();
   run.conversation.say({ role: 'assistant', content: [{ type: 'text', text }] });
+  const { checkOutput } = await import('./output/check-output.js');
   run.output = await checkOutput(run, text);
   return finish(run, text);
 }
@@ -41,7 +41,7 @@ function finish(run: Run, text: string): Awaitable<Conclusion> {
 
 /** A function of its own, because its closure allocates memory in each call of the function that contains it. */
 function saveAndPass(run: Run, text: string, hooks: Waterfall<string>): Awaitable<Conclusion> {
-  const saving = run.save();
+  const saving = run.effects?.savesOnce ? undefined : run.save();
   return saving === undefined ? passText(run, text, hooks) : saving.then(() => passText(run, text, hooks));
 }
 
@@ -56,7 +56,7 @@ function letGo(run: Run, text: string): Awaitable<Conclusion> {
 
 /** Makes the last save, which ends the claim of the run on its session. */
 async function leave(run: Run, recorder: Recorder, text: string): Promise<Conclusion> {
-  if (await recorded(run, recorder.leave(run, canGoOn(run)))) return complete(run, text);
+  if (await run.end.raceOwned(recorder.leave(run, canGoOn(run)))) return complete(run, text);
   run.end.closing = false;
   return undefined;
 }

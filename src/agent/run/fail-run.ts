@@ -26,6 +26,8 @@ const FAILED: Verdict = { action: { type: 'reject', reason: 'the run failed' }, 
  */
 export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   const { config, conversation, end, pairing, turn, listeners } = run;
+  // Rejects with the error of the abort.
+  await run.effects?.checkEnd(caught)?.catch(() => {});
   const error = end.abortError ?? caught;
   end.decide(FAILED);
   await closeConversation(run);

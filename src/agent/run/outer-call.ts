@@ -19,8 +19,8 @@ interface CallOfRun {
     readonly listeners: { readonly nested?: EventSink | undefined };
     readonly end: { readonly over: boolean };
     readonly conversation: { nested: NestedRun[] | undefined };
-    /** Set for a durable run, whose calls do not wait for a run inside. */
-    readonly effects: object | undefined;
+    /** Set for a durable run. A call that is a step does not wait for a run inside. */
+    readonly effects: { readonly isInStep: boolean } | undefined;
     readonly briefings?: ReadonlyMap<string, readonly Message[]> | undefined;
   };
 }
@@ -95,11 +95,11 @@ export class OuterCall {
 
   /**
    * Called by a tool whose call can wait. Returns the earlier run inside of the call, if the call goes on with one. The next
-   * run inside is that run. A call of a durable run does not wait.
+   * run inside is that run. A call that is a step of a durable run does not wait.
    */
   goOn(): ResumedInside | undefined {
     const { calls, callId, loop } = this.call;
-    this.canWait = loop.effects === undefined;
+    this.canWait = !loop.effects?.isInStep;
     this.next = this.started === 0 ? calls.prior.inside?.get(callId) : undefined;
     return this.next;
   }

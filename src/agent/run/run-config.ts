@@ -3,6 +3,7 @@ import type { Ids } from '../../internal/ids.js';
 import type { Logger } from '../../internal/logger.js';
 import type { Chain } from '../../lifecycle/chain.js';
 import type { Budget } from '../../lifecycle/hook-run/hook-run.js';
+import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Model, ModelRequest, ModelSettings, ToolChoice } from '../../model/model.js';
 import type { StandardResult } from '../../tools/standard-schema.js';
 import type { Tool, ToolRun } from '../../tools/tool.js';
@@ -10,7 +11,7 @@ import type { ToolCatalog } from '../../tools/tool-catalog.js';
 import type { AgentLife } from '../agent-life.js';
 import type { AgentListeners } from '../listeners.js';
 
-/** Time limits in milliseconds. By default there are no limits, except for `queueMs`. */
+/** Time limits in milliseconds. By default there are no limits, except for `queueMs` and `idleMs`. */
 export interface Timeouts {
   /**
    * Limit of a whole run, with the loading of the agent and the wait for earlier runs of the session. The run ends with a
@@ -23,6 +24,11 @@ export interface Timeouts {
   readonly modelMs?: number | undefined;
   /** Limit until a model call gives its first part, or its response if the model does not stream. */
   readonly firstPartMs?: number | undefined;
+  /**
+   * Limit of the silence between two parts of a streamed response; messages that only keep the connection open do not count.
+   * The call fails with a ModelError of kind `network` that may be retried. Default: 300,000.
+   */
+  readonly idleMs?: number | undefined;
   /** Limit of each tool call whose tool has no `timeoutMs`. The call gets an error result. */
   readonly toolMs?: number | undefined;
   /**
@@ -54,7 +60,8 @@ export interface TurnLimit {
 export interface RunConfig {
   readonly agent: string;
   readonly model: Model;
-  readonly instructions: string | undefined;
+  /** A function is called once in a run. */
+  readonly instructions: string | ((run: RunContext<never>) => string) | undefined;
   readonly chain: Chain;
   readonly catalog: ToolCatalog;
   readonly maxTurns: number;

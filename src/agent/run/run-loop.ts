@@ -1,11 +1,13 @@
 import { type Awaitable, isPromise } from '../../internal/promise.js';
+import type { DurableEngine } from '../../lifecycle/hook-run/hook-run.js';
 import { type Waterfall, WaterfallCall } from '../../lifecycle/waterfall.js';
 import { noInputPoint } from '../../lifecycle/waterfall-points.js';
 import { textOf, type UserMessage } from '../../model/message.js';
 import type { RunResult } from '../run-result.js';
 import { conclude } from './conclude.js';
 import { failRun } from './fail-run.js';
-import { reviewAnswer } from './output.js';
+import { instruct } from './instructions.js';
+import { reviewAnswer } from './output/output.js';
 import { earlierTurnOf } from './resume/earlier-turn.js';
 import type { Run } from './run.js';
 import { ownerOf } from './run-config.js';
@@ -27,6 +29,8 @@ export async function executeRun(run: Run, input: UserMessage | undefined): Prom
       const joining = joinPosts(run);
       if (joining !== undefined) await joining;
       if (isOver(run)) {
+        const checking = run.effects?.checkEnd();
+        if (checking !== undefined) await checking;
         const concluding = conclude(run);
         const result = isPromise(concluding) ? await concluding : concluding;
         if (result !== undefined) return result;
@@ -39,7 +43,7 @@ export async function executeRun(run: Run, input: UserMessage | undefined): Prom
         // A hook that has ended the run, by a verdict, keeps the model from being asked.
         if (run.end.verdict === undefined) turn.receive(await turn.ask());
       } catch (error) {
-        turn.recover(error);
+        await turn.recover(error);
       }
       if (turn.response !== undefined) {
         const judging = turn.judge(turn.response);
@@ -69,7 +73,19 @@ function enter(run: Run, input: UserMessage | undefined): Awaitable<void> {
     listeners.emit(earlier === undefined ? event : { ...event, earlier });
   }
   run.end.throwIfAborted();
-  const { beforeAgent } = config.chain;
+  // The agent that goes on with a run has got its instructions.
+  if (config.part === undefined) instruct(run);
+  const { durable } = config.chain;
+  return durable === undefined ? callFirst(run, input) : enterDurable(run, durable, input);
+}
+
+async function enterDurable(run: Run, engine: DurableEngine, input: UserMessage | undefined): Promise<void> {
+  await engine.begin(run);
+  await callFirst(run, input);
+}
+
+function callFirst(run: Run, input: UserMessage | undefined): Awaitable<void> {
+  const { beforeAgent } = run.config.chain;
   return beforeAgent === undefined ? addInput(run, input) : passInput(run, input, beforeAgent);
 }
 

@@ -30,6 +30,17 @@ export interface RunEffects {
   /** Returns false if the decision is not one of the run. */
   decided(decision: Decision): boolean;
   added(message: Message): void;
+  /**
+   * Called before a run ends, with the error of a failed one. Rejects, and aborts the run, if the engine has stored further
+   * steps of the run: then another version of the program has to continue it.
+   */
+  checkEnd(error?: unknown): Promise<void> | undefined;
+  /** True in a step, whose calls cannot wait for a decision. */
+  readonly isInStep: boolean;
+  /** True once another attempt goes on with the run. */
+  readonly hasEnded: boolean;
+  /** True if the run saves once at its end. Otherwise it also saves before the `afterAgent` hooks, if there are any. */
+  readonly savesOnce: boolean;
   ended(action: RejectAction | RespondAction): void;
 }
 

@@ -23,7 +23,7 @@ import type {
   Tool,
 } from '../../tools/tool.js';
 import type { AgentEvent } from '../agent-event.js';
-import { type RunListeners, StreamListeners } from '../listeners.js';
+import { type RunListeners, StreamListeners, WatchedListeners } from '../listeners.js';
 import type { SuspendedRun } from '../run-result.js';
 import type { Cancellable } from '../run-stream.js';
 import { startBackground } from './background.js';
@@ -122,8 +122,8 @@ export class Run implements HookRun {
   pending: SuspendedRun['pending'] | undefined = undefined;
   /** True after the model was asked once to correct its answer. */
   repaired = false;
-  /** True after the service refused a tool call once. */
-  refused = false;
+  /** True after the model was asked once for an answer that is not empty, or for a tool call in the right format. */
+  askedAgain = false;
   decisions: readonly Decision[] = NO_DECISIONS;
   effects: RunEffects | undefined = undefined;
   toolErrors: Map<string, unknown> | undefined = undefined;
@@ -138,9 +138,12 @@ export class Run implements HookRun {
     const isAlone = attached.sink === undefined && origin.parent === undefined;
     this.listeners = isAlone ? config.hub : listenersOf(this);
     this.end = new RunEnd(config.life.stop);
-    this.conversation = new Conversation(config.instructions);
     this.context = new RunView(this);
+    this.conversation = new Conversation(this.context.instructions);
     if (config.totalTurns !== undefined) limitTurns(this, config.totalTurns);
+    // The parent may be a run of an older copy of this library.
+    const watch = hookRunOf(origin.parent)?.listeners?.watch;
+    if (watch !== undefined) this.listeners = new WatchedListeners(this.listeners, watch, this.context.path);
   }
 
   /** The tokens so far. A sum that is changed in place. */
@@ -159,7 +162,7 @@ export class Run implements HookRun {
   /** Adds the new messages to the record of the session. An abort ends the wait. Returns undefined without a session. */
   save(): Promise<void> | undefined {
     const { recorder } = this.attached;
-    return recorder && recorded(this, recorder.save(this));
+    return recorder && this.end.raceOwned(recorder.save(this));
   }
 
   record(decision: Omit<Decision, 'turn'>): void {
@@ -174,23 +177,17 @@ export class Run implements HookRun {
   }
 
   report(news: RunReport): boolean {
-    if (this.end.over || !this.listeners.hears(news.type)) return false;
-    this.listeners.emit({ ...news, runId: this.context.id, turn: this.context.turn });
-    return true;
+    if (this.end.over) return false;
+    const isHeard = this.listeners.hears(news.type);
+    const { id: runId, turn } = this.context;
+    if (this.listeners.active) this.listeners.emit({ ...news, runId, turn });
+    return isHeard;
   }
 }
 
 function listenersOf({ config, origin: { parent, nested }, attached: { sink } }: Run): RunListeners {
   const around = outerCallOf(parent)?.events;
   return new StreamListeners(config.hub, { sink, hasNested: nested === true, around, path: pathInside(parent) });
-}
-
-/** Waits for work of the recorder. An abort ends the wait. */
-export function recorded<T>({ end }: Run, work: Promise<T>): Promise<T> {
-  const owned = work.catch((error) => {
-    throw end.own(error);
-  });
-  return end.race(owned) as Promise<T>;
 }
 
 /** The run, as hooks see it, and as the tool of each call sees it. The id, the signal and copies are made on first access. */
@@ -212,7 +209,7 @@ export class RunView implements RunContext {
     this[RUN] = run;
     this.agent = config.agent;
     this.model = config.model;
-    this.instructions = config.instructions;
+    this.instructions = typeof config.instructions === 'string' ? config.instructions : undefined;
     this.session = attached.session;
     this.context = origin.context;
     this.parent = (hookRunOf(origin.parent)?.context ?? origin.parent) as RunContext | undefined;

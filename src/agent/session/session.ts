@@ -3,7 +3,7 @@ import type { Entry } from '../../state/record/entry.js';
 import type { SessionSummary } from '../../state/session-store.js';
 import type { SessionInfo } from '../../tools/tool.js';
 import type { RunArguments, SessionRunOptions } from '../agent-options.js';
-import type { OutputOf, OutputSchema } from '../run/output.js';
+import type { OutputOf, OutputSchema } from '../run/output/output.js';
 import type { RunResult } from '../run-result.js';
 import type { RunStream } from '../run-stream.js';
 import type { SessionFork } from './fork.js';

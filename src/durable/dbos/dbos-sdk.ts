@@ -12,6 +12,10 @@ export interface DbosStepSdk {
   isInWorkflow(): boolean;
   /** Runs a step of the current workflow, or returns its stored result. */
   runStep<T>(step: () => Promise<T>, config: { readonly name: string }): Promise<T>;
+  /** Returns the stored steps of a workflow. */
+  listWorkflowSteps(workflowID: string): Promise<readonly { readonly name: string }[] | undefined>;
+  /** Writes to the log of the application. */
+  readonly logger: Pick<Console, 'error'>;
   /** Waits for a message of a topic to the current workflow. Resolves with null after the time limit. */
   recv<T>(topic: string, options: { readonly timeoutSeconds: number }): Promise<T | null>;
 }

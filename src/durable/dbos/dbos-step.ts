@@ -4,9 +4,10 @@ import type { JsonValue } from '../../internal/json.js';
 import { callable, required, withMethods } from '../../internal/options/rules.js';
 import { validateOption } from '../../internal/options/validate.js';
 import { asDecisions, decisionProblem } from '../check-decisions.js';
-import { DurableSetupError } from '../error.js';
-import { type DecisionOptions, type DecisionRequest, defineStep, type Step } from '../step.js';
+import { DurableSetupError, ReplayMismatchError } from '../error.js';
+import { type DecisionOptions, type DecisionRequest, defineStep, type Step, type StepFunction } from '../step.js';
 import { type DbosStepSdk, loadDbos } from './dbos-sdk.js';
+import { WorkflowSteps } from './workflow-steps.js';
 
 /** Tells the host that a DBOS workflow waits for decisions. */
 export interface DbosDecisionRequest extends DecisionRequest {
@@ -55,16 +56,13 @@ export function dbosStep(dbos: DbosStepSdk = loadDbos()): DbosStep {
   validateOption('dbos', dbos, SDK);
   const id = dbos.workflowID;
   if (id === undefined || !dbos.isInWorkflow()) throw new DurableSetupError(OUTSIDE);
-  const runStep = <T>(name: string, work: () => Promise<T>): Promise<T> => {
-    // Outside of its workflow, DBOS would call the function without storing the result.
-    if (dbos.workflowID !== id || !dbos.isInWorkflow()) throw elsewhere(name, id, dbos);
-    return dbos.runStep(() => untilCancelled(dbos, work), { name });
-  };
-  const step = defineStep(id, async (name, run) => {
+  const steps = new WorkflowSteps(dbos, id);
+  const perform: StepFunction = async (name, run) => {
     // A string keeps keys such as `__proto__` through every serializer that a host may configure in DBOS.
-    const json = await runStep(name, async () => JSON.stringify(await run()));
+    const json = await steps.run(name, async () => JSON.stringify(await run()));
     return JSON.parse(json) as JsonValue;
-  });
+  };
+  const step = defineStep(id, perform, { unread: () => steps.unread(), refuse: (error) => steps.refuse(error) });
   let waits = 0;
   const decisions: DbosStep['decisions'] = async (result, options) => {
     validateOption('notify', options?.notify, required(callable));
@@ -78,9 +76,13 @@ export function dbosStep(dbos: DbosStepSdk = loadDbos()): DbosStep {
         ...(problem !== undefined && { problem }),
       };
       const calls = result.pending.map((call) => call.id).join(' ');
-      await runStep(`ask ${calls}`, async () => {
+      const ask = async () => {
         await options.notify(request);
         return null;
+      };
+      await steps.run(`ask ${calls}`, ask).catch((error) => {
+        if (error instanceof ReplayMismatchError) return steps.refuse(error);
+        throw error;
       });
       const given = await dbos.recv(topic, { timeoutSeconds: CENTURY_SECONDS });
       problem = await decisionProblem(given, result);
@@ -90,7 +92,10 @@ export function dbosStep(dbos: DbosStepSdk = loadDbos()): DbosStep {
   return Object.assign(step, { decisions });
 }
 
-const SDK = { ...required(withMethods('isInWorkflow', 'runStep', 'recv')), expected: 'the `DBOS` class of the SDK' };
+const SDK = {
+  ...required(withMethods('isInWorkflow', 'runStep', 'recv', 'listWorkflowSteps')),
+  expected: 'the `DBOS` class of the SDK',
+};
 
 /** DBOS has no wait without an end. */
 const CENTURY_SECONDS = 100 * 365 * 24 * 3600;
@@ -99,28 +104,3 @@ const OUTSIDE =
   '`dbosStep()` was called outside of a DBOS workflow, or in one of its steps. ' +
   'Call it in the function that you pass to `DBOS.registerWorkflow`. ' +
   'If a bundler has copied the SDK into your program, call `dbosStep(DBOS)`.';
-
-function elsewhere(name: string, id: string, { workflowID }: DbosStepSdk): DurableSetupError {
-  const place =
-    workflowID === id ? 'inside of another step' : `in ${workflowID === undefined ? 'no workflow' : `"${workflowID}"`}`;
-  return new DurableSetupError(
-    `Step "${name}" of workflow "${id}" began ${place}. ` +
-      'Create the step, the lifecycle and the agent in the workflow function, and await the run there.',
-  );
-}
-
-/** Rejects when the workflow is cancelled, so that the run aborts its calls. DBOS then stores nothing for the step. */
-async function untilCancelled<T>(dbos: DbosStepSdk, work: () => Promise<T>): Promise<T> {
-  const signal = dbos.stepStatus?.cancelSignal;
-  if (signal === undefined) return work();
-  let cancel = () => {};
-  const cancelled = new Promise<never>((_, reject) => {
-    cancel = () => reject(signal.reason);
-    signal.addEventListener('abort', cancel, { once: true });
-  });
-  try {
-    return await Promise.race([work(), cancelled]);
-  } finally {
-    signal.removeEventListener('abort', cancel);
-  }
-}

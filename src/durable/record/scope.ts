@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Run } from '../../agent/run/run.js';
+import type { RunEffects } from '../../agent/run/run-parts.js';
 import type { Decision } from '../../lifecycle/decision.js';
 import type { Message } from '../../model/message.js';
 import type { Usage } from '../../model/model.js';
@@ -69,12 +70,26 @@ export class StepScope {
 export const stepScope = new AsyncLocalStorage<StepScope>();
 
 /** Records the effects of steps on this run. Called once, before any step of the run. */
-export function recordEffects(run: Run, durableName: string): void {
+export function recordEffects(
+  run: Run,
+  durableName: string,
+  engine: Pick<RunEffects, 'checkEnd'> & { isOld(): boolean; hasEnded(): boolean },
+): void {
   const scopeOf = () => {
     const scope = stepScope.getStore();
     return scope?.run === run ? scope : undefined;
   };
   run.effects = {
+    checkEnd: (error) => engine.checkEnd(error),
+    get isInStep() {
+      return stepScope.getStore() !== undefined;
+    },
+    get hasEnded() {
+      return engine.hasEnded();
+    },
+    get savesOnce() {
+      return !engine.isOld();
+    },
     usageOver: (total) => scopeOf()?.usageOver(total) ?? total,
     decided(decision) {
       // A stored result is not a decision of the durable lifecycle.
@@ -95,8 +110,9 @@ export function recordEffects(run: Run, durableName: string): void {
 /** Adds the usage of a step to its run. On a replay, also repeats what the step did to the run. */
 export function applyEffects(run: Run, effects: Effects, isReplay: boolean): void {
   if (run.end.over) return;
-  addUsage(run.usage, effects.usage);
-  if (!isReplay) return;
+  // The first attempt has counted the tokens in the runs around this one.
+  if (!isReplay) return addUsage(run.usage, effects.usage);
+  if (effects.usage !== undefined) run.spend(effects.usage);
   const { decisions = [], added = [], ended } = effects;
   for (const decision of decisions) if (decision.point !== 'end') run.record({ ...decision });
   for (const message of added) if (!run.end.closing) run.context.add(message);

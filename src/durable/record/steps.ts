@@ -3,41 +3,22 @@ import { type Clock, systemClock } from '../../internal/clock.js';
 import type { Ids } from '../../internal/ids.js';
 import { isObject, type JsonValue } from '../../internal/json.js';
 import { isPromise } from '../../internal/promise.js';
+import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
-import { BlobStoreError, isTemporary, StepDataError, StepLostError } from '../error.js';
-import type { Step, StepInfo } from '../step.js';
+import { StepDataError, StepLostError } from '../error.js';
+import type { Step } from '../step.js';
 import type { Codec } from './codec.js';
-import { abortFromJson, endsRun, type FailureJson, failureFromJson, failureToJson } from './failure.js';
-import { applyEffects, type Effects, StepScope, stepScope, withoutArguments } from './scope.js';
-import { type OpenStep, StepOrder } from './step-order.js';
+import { abortFromJson, endsRun, failureFromJson, failureToJson } from './failure.js';
+import { type Execution, effectsOf, outcomeOf, type StepRecord, type StepRequest } from './recording.js';
+import { ReplayCheck } from './replay-check.js';
+import { applyEffects, type Effects, StepScope, stepScope } from './scope.js';
+import { StepOrder } from './step-order.js';
 
-/** A step to run. */
-export interface StepRequest extends StepInfo {
-  readonly name: string;
-  /** The run that the step belongs to. */
-  readonly run?: Run | undefined;
-}
-
-/** The JSON value that the engine stores for a step. */
-interface StepRecord {
-  /** Time at the end of the step, in milliseconds since the epoch. */
-  readonly at: number;
-  /** The number of the result among the results of parallel steps. */
-  readonly number: number;
-  readonly value?: JsonValue;
-  readonly error?: FailureJson;
-  /** The error of a run that was aborted during the step. */
-  readonly aborted?: FailureJson;
-  readonly effects?: JsonValue;
-}
-
-/** A call of the function of a step in this process. */
-interface Execution {
-  readonly place: OpenStep;
-  error?: unknown;
-  /** Rejects the step, and ends this attempt. */
-  readonly lose: (error: unknown) => void;
+/** The facts about the first run of an execution that its steps depend on. */
+export interface StartRecord {
+  /** The hooks that are steps. */
+  readonly hooks: readonly string[];
 }
 
 /** The steps of one execution, with its ids and its time. Both are the same in each attempt. */
@@ -47,10 +28,11 @@ export class Steps {
   /** The clocks of the agents, by the clocks that their runs see. */
   private readonly bases = new WeakMap<Clock, Clock>();
   private readonly order: StepOrder;
-  private made = 0;
   private runs = 0;
   private readonly numbers = new WeakMap<Run, number>();
-  private started: Promise<unknown> | undefined = undefined;
+  private readonly keyOf = distinctKeys();
+  private started: Promise<StartRecord | null> | undefined = undefined;
+  private readonly check: ReplayCheck;
   /**
    * True if another attempt continues the execution. Steps that are still running then store no error and no abort, and no
    * further step begins.
@@ -61,8 +43,9 @@ export class Steps {
     private readonly step: Step,
     private readonly codec: Codec,
   ) {
-    this.ids = { next: (kind) => this.nextId(kind) };
+    this.ids = idsOf(step.id);
     this.order = new StepOrder(step.replaysInOrder);
+    this.check = new ReplayCheck(step);
   }
 
   get id(): string {
@@ -99,10 +82,22 @@ export class Steps {
     });
   }
 
-  /** Stores the time at which the execution began. Later calls return the same promise. */
-  start(run: Run): Promise<unknown> {
-    this.started ??= this.perform({ name: 'start', key: `${this.id}:start`, kind: 'start', run }, async () => null);
+  /**
+   * Stores the time at which the execution began, and the facts about its first run. Later calls return the same promise.
+   * Resolves with null if an older version of this library began the execution.
+   */
+  start(run: Run, facts: StartRecord): Promise<StartRecord | null> {
+    const request = { name: 'start', key: `${this.id}:start`, kind: 'start', run } as const;
+    this.started ??= this.perform<StartRecord | null>(request, async () => facts);
     return this.started;
+  }
+
+  /** See {@link RunEffects.checkEnd}. */
+  checkEnd(run: Run, caught: unknown): Promise<void> | undefined {
+    const { check } = this;
+    if (check.hasRefused) return check.keep();
+    if (this.hasEnded || !check.mayFollow(run)) return undefined;
+    return check.atEnd({ run, number: this.numbers.get(run) ?? 1, caught }, (error) => this.lose(run, error));
   }
 
   /**
@@ -110,7 +105,8 @@ export class Steps {
    * with the restored error of an earlier attempt. Aborts the run if the engine rejects the step, if the blob store fails,
    * or if the run was aborted during the step in an earlier attempt.
    */
-  async perform<T>(request: StepRequest, work: () => Promise<T>): Promise<T> {
+  async perform<T>(given: StepRequest, work: () => Promise<T>): Promise<T> {
+    const request = { ...given, key: this.keyOf(given) };
     const { name, key, kind, run } = request;
     if (this.hasEnded) throw this.lose(run, new StepLostError());
     let executed: Execution | undefined;
@@ -121,21 +117,23 @@ export class Steps {
         const lose = (error: unknown) => reject(this.lose(run, error));
         const execute = () => {
           executed = { lose, place };
+          if (run !== undefined) this.check.begin(run);
           this.order.run(place);
           return this.execute(request, work, executed) as Promise<JsonValue>;
         };
-        this.step(this.nameOf(request), execute, { key, kind }).then(resolve, lose);
+        this.step(nameOf(request, this.numbers), execute, { key, kind }).then(resolve, lose);
       });
       record = recordOf(name, stored);
     } catch (error) {
       this.order.leave(place);
+      if (run === undefined) await this.check.keep();
       throw error;
     }
     const turn = this.order.turn(place, record.number);
     if (turn !== undefined) await turn;
     this.time = Math.max(this.time, record.at);
     if (record.aborted !== undefined && run !== undefined) {
-      run.end.abort(abortFromJson(record.aborted));
+      for (const one of [run, ...runsAround(run).slice(0, record.around)]) one.end.abort(abortFromJson(record.aborted));
       throw run.end.abortError;
     }
     if (run !== undefined && record.effects !== undefined) {
@@ -179,7 +177,8 @@ export class Steps {
     const stamp = () => ({ at: this.now(run), number: this.order.number(executed.place) });
     const abortError = run?.end.abortError;
     if (abortError !== undefined) {
-      if (!this.hasEnded) return { ...stamp(), aborted: failureToJson(abortError) };
+      const around = runsAround(run).filter(({ end }) => end.abortError !== undefined).length;
+      if (!this.hasEnded) return { ...stamp(), aborted: failureToJson(abortError), around };
       // The next attempt runs a step again that a close or the end of this attempt has broken off.
       if (outcome.error !== undefined) return undefined;
     }
@@ -202,8 +201,9 @@ export class Steps {
    */
   private lose(run: Run | undefined, error: unknown): unknown {
     this.hasEnded = true;
+    this.check.end(error);
     if (run === undefined) return error;
-    run.end.abort(new RunAbortedError(error));
+    for (const one of [run, ...runsAround(run)]) one.end.abort(new RunAbortedError(error));
     return run.end.abortError;
   }
 
@@ -211,70 +211,48 @@ export class Steps {
   private now(run: Run | undefined): number {
     return run === undefined ? this.time : (this.bases.get(run.context.clock) ?? systemClock).now();
   }
+}
 
-  /**
-   * Adds the number of the run to the name. If the steps of parallel runs change their order, because a hook is not
-   * deterministic, the engine finds another name and fails, instead of mixing up the results.
-   */
-  private nameOf({ name, run }: StepRequest): string {
-    const number = (run && this.numbers.get(run)) ?? 1;
-    return number === 1 ? name : `${name}, run ${number}`;
-  }
+/**
+ * Adds the number of the run to the name of a step. If the steps of parallel runs change their order, because a hook is not
+ * deterministic, the engine finds another name and fails, instead of mixing up the results.
+ */
+function nameOf({ name, run }: StepRequest, numbers: WeakMap<Run, number>): string {
+  const number = (run && numbers.get(run)) ?? 1;
+  return number === 1 ? name : `${name}, run ${number}`;
+}
 
-  private nextId(kind: string): string {
-    const scope = stepScope.getStore();
-    // Ids inside of a step depend on its key, so that a step that runs again generates the same ids.
-    if (scope !== undefined) return `${kind}_${scope.key}_${++scope.ids}`;
-    return `${kind}_${this.id}_${++this.made}`;
-  }
+/** Returns a function that makes the keys of steps distinct. A call that is resumed has its key again. */
+function distinctKeys(): (request: StepRequest) => string {
+  const counts = new Map<string, number>();
+  return ({ key }) => {
+    const number = (counts.get(key) ?? 0) + 1;
+    counts.set(key, number);
+    return number === 1 ? key : `${key}#${number}`;
+  };
+}
+
+/** Returns the runs around a run of this execution, the next one first. */
+function runsAround(run: Run | undefined): readonly Run[] {
+  const outer = hookRunOf(run?.origin.parent) as Run | undefined;
+  return outer?.effects === undefined ? [] : [outer, ...runsAround(outer)];
+}
+
+/** Returns ids that are the same in each attempt. */
+function idsOf(execution: string): Ids {
+  let made = 0;
+  return {
+    next(kind) {
+      const scope = stepScope.getStore();
+      // Ids inside of a step depend on its key, so that a step that runs again generates the same ids.
+      if (scope !== undefined) return `${kind}_${scope.key}_${++scope.ids}`;
+      return `${kind}_${execution}_${++made}`;
+    },
+  };
 }
 
 function recordOf(name: string, stored: JsonValue): StepRecord {
   const isRecord = isObject(stored) && typeof stored.at === 'number' && typeof stored.number === 'number';
   if (isRecord) return stored as unknown as StepRecord;
   throw new StepDataError(name, `is not a stored step: the engine gave ${JSON.stringify(stored)?.slice(0, 100)}`);
-}
-
-/** A step whose function is running, and the codec for its record. */
-interface Recording {
-  readonly request: StepRequest;
-  readonly executed: Execution;
-  readonly codec: Codec;
-}
-
-/** Calls the function of a step, and encodes its result or its error. */
-async function outcomeOf(
-  recording: Recording,
-  work: () => Promise<unknown>,
-): Promise<Pick<StepRecord, 'value' | 'error'>> {
-  try {
-    const json = recording.codec.encode(await work(), recording.request);
-    return { value: isPromise(json) ? await json : json };
-  } catch (error) {
-    return { error: storedError(recording, error) };
-  }
-}
-
-/** Encodes the effects of a step on its run. If they cannot be stored, the step fails. */
-async function effectsOf(
-  recording: Recording,
-  scope: StepScope,
-): Promise<Pick<StepRecord, 'effects' | 'error'> | undefined> {
-  const { request, codec } = recording;
-  const effects = scope.effects();
-  if (effects === undefined) return undefined;
-  const place = { ...request, key: `${request.key}:effects` };
-  try {
-    return { effects: await codec.encode(effects, place) };
-  } catch (error) {
-    const failure = storedError(recording, error);
-    return { error: failure, effects: await codec.encode(withoutArguments(effects), place) };
-  }
-}
-
-/** Returns the JSON of an error, which this attempt throws itself. Throws an error that must not be stored. */
-function storedError({ request, executed }: Recording, error: unknown): FailureJson {
-  if (error instanceof BlobStoreError || (request.kind === 'session' && isTemporary(error))) throw error;
-  executed.error = error;
-  return failureToJson(error);
 }

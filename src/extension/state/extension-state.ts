@@ -5,7 +5,7 @@ import { StateStoreError } from '../error.js';
 import { SessionBuffer } from './session-buffer.js';
 import { decodeState, encodeState, type StateCodec } from './state-codec.js';
 import { type StateSettings, StoreAccess } from './store-access.js';
-import type { StateSite } from './store-calls.js';
+import type { StateSite, StateWrite } from './store-calls.js';
 
 type Decoder<T> = StandardSchema<unknown, T> | StateCodec<T>;
 
@@ -60,6 +60,14 @@ export class ExtensionState {
     return true;
   }
 
+  /** Ends a run that another attempt goes on with. Its writes are dropped, because the other attempt repeats them. */
+  abandon(session: string): void {
+    const buffer = this.buffers.get(session);
+    if (buffer === undefined) return;
+    buffer.runs -= 1;
+    if (buffer.runs === 0) this.buffers.delete(session);
+  }
+
   /** Ends a run that has entered: sends its writes to the store. */
   async leave(session: string, site: StateSite): Promise<void> {
     const buffer = this.buffers.get(session);
@@ -87,10 +95,19 @@ export class ExtensionState {
     { key, value, codec }: { key: string; value: T; codec: StateCodec<T> | undefined },
     site: StateSite,
   ): Promise<void> {
-    const entry = { key, value: encodeState(key, value, codec) };
-    const buffer = this.buffers.get(scope.session);
-    const result =
-      buffer === undefined ? await this.access.set(scope, entry, site) : await buffer.set(scope, entry, site);
+    await this.write(scope, { key, value: encodeState(key, value, codec) }, site);
+  }
+
+  /** Repeats a write of an earlier attempt of a durable run. */
+  async repeat(session: string, { extension, key, value }: StateWrite, site: StateSite): Promise<void> {
+    const scope = { extension, session };
+    if (key === undefined || value === undefined) await this.remove(scope, key, site);
+    else await this.write(scope, { key, value }, site);
+  }
+
+  private async write(scope: StateScope, entry: StateEntry, site: StateSite): Promise<void> {
+    const result = await (this.buffers.get(scope.session) ?? this.access).set(scope, entry, site);
+    site.written?.push({ extension: scope.extension, key: entry.key, value: entry.value });
     if (result !== 'pending') this.access.count('set', scope.extension);
   }
 
@@ -110,11 +127,16 @@ export class ExtensionState {
 
   async clear(scope: StateScope, key: string | undefined, site: StateSite): Promise<void> {
     const { extension, session } = scope;
-    const count = await (this.buffers.get(session) ?? this.access).clear(scope, key, site);
+    const count = await this.remove(scope, key, site);
+    site.written?.push({ extension, key });
     this.access.count('clear', extension);
     const what = key === undefined ? 'its state' : `state "${key}"`;
     const details = { extensionId: extension, session, key, count };
     site.logger.info(`Extension "${extension}" cleared ${what} in session "${session}".`, details);
+  }
+
+  private remove(scope: StateScope, key: string | undefined, site: StateSite): Promise<number> {
+    return (this.buffers.get(scope.session) ?? this.access).clear(scope, key, site);
   }
 
   /** Removes all state of an extension after its unfinished writes. Resolves to the number of removed values. */
@@ -150,9 +172,9 @@ export class ExtensionState {
       const text = await this.read(scope, key, site);
       check();
       const value = update(text === undefined ? undefined : await decodeState(key, text, as));
-      const entry = { key, value: encodeState(key, value, codec), ifValue: text ?? null };
-      const isStored = await this.replace(scope, entry, site);
-      if (!isStored) continue;
+      const entry = { key, value: encodeState(key, value, codec) };
+      if (site.written !== undefined) await this.write(scope, entry, site);
+      else if (!(await this.replace(scope, { ...entry, ifValue: text ?? null }, site))) continue;
       this.access.count('update', scope.extension);
       return value;
     }

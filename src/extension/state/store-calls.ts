@@ -10,6 +10,17 @@ import { StateStoreError } from '../error.js';
 export interface StateSite {
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Gets each write, if the run is durable. Its writes are then batched, because they are stored with its steps. */
+  readonly written?: StateWrite[] | undefined;
+}
+
+/** A write of an extension, as a durable run stores it. */
+export interface StateWrite {
+  readonly extension: string;
+  /** Absent if all values of the extension were cleared. */
+  readonly key?: string | undefined;
+  /** The encoded value. Absent if the key was cleared. */
+  readonly value?: string | undefined;
 }
 
 /** A call of the state store. An empty extension stands for all extensions, an empty session for all sessions. */

@@ -6,6 +6,10 @@ export const anything: OptionRule = { expected: 'a value', accepts: () => true }
 export const boolean: OptionRule = { expected: 'a boolean', accepts: (value) => typeof value === 'boolean' };
 export const callable: OptionRule = { expected: 'a function', accepts: (value) => typeof value === 'function' };
 export const text: OptionRule = { expected: 'a string', accepts: (value) => typeof value === 'string' };
+export const textOrCall: OptionRule = {
+  expected: 'a string or a function',
+  accepts: (value) => text.accepts(value) || callable.accepts(value),
+};
 export const fullText: OptionRule = {
   expected: 'a non-empty string',
   accepts: (value) => typeof value === 'string' && value !== '',

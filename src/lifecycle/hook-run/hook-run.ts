@@ -1,7 +1,9 @@
+import type { JsonValue } from '../../internal/json.js';
 import { type Awaitable, createDeferred } from '../../internal/promise.js';
 import type { Message } from '../../model/message.js';
 import type { Model, ModelResponse, Usage } from '../../model/model.js';
 import type { Decision, HookPoint } from '../decision.js';
+import type { ModelCallRequest } from '../lifecycle.js';
 import type { RegisteredLifecycle } from '../registered-lifecycle.js';
 import type { RunContext } from '../run-context.js';
 import type { Pairing } from './pairing.js';
@@ -29,6 +31,8 @@ export interface HookRun {
   };
   /** Undefined before the first turn. */
   readonly turn: HookTurn | undefined;
+  /** Set for a durable run. `hasEnded` is true once another attempt goes on with the run. */
+  readonly effects?: { readonly hasEnded: boolean } | undefined;
   /** Counts tokens of a model call, in this run and in the runs around it. */
   spend(usage: Usage): void;
   /** Adds a decision to the result and emits a `decision` event. */
@@ -49,6 +53,31 @@ export interface HookRun {
   onDecision?: (decision: Decision) => void;
   /** Called once, after the last hook of the run that can change how it ends. */
   onEnd?: (outcome: RunOutcome) => void;
+  /** `watch` hears what happens in the run, and in the runs inside. */
+  readonly listeners: { readonly watch?: RunWatch | undefined };
+}
+
+/** Receives what happens in runs, to write a trace. */
+export interface RunWatch {
+  /** Called with each event of a run, except pieces of streams. */
+  event(event: { readonly type: string; readonly runId: string }): void;
+  /** Called before a hook is called. */
+  startHook(site: HookSite): WatchedHook;
+  /** Called before each call of a model. The returned function is called with the response or the error. */
+  startModelCall(run: HookRun, request: ModelCallRequest, attempt: number): (outcome: ModelOutcome) => void;
+}
+
+/** One call of a hook. */
+export interface WatchedHook {
+  /** Called when a hook calls `next`. The returned function gets the result, for which the hook waits. */
+  startNext(): (result: Promise<unknown>) => void;
+  end(): void;
+}
+
+/** How a call of a model ended. */
+export interface ModelOutcome {
+  readonly response?: ModelResponse | undefined;
+  readonly error?: unknown;
 }
 
 /** How a run ended. */
@@ -117,8 +146,30 @@ export interface CallScope {
 /** Key of the internal run inside a RunContext. */
 export const RUN = Symbol.for('keelson.run');
 
-/** Key of a lifecycle that makes the runs of its agent durable. */
+/** Key of the engine in a lifecycle that makes the runs of its agent durable. */
 export const DURABLE = Symbol.for('keelson.durable');
+
+/** Key of the {@link KeptState} of a lifecycle. */
+export const KEPT_STATE = Symbol.for('keelson.keptState');
+
+/**
+ * State that the hooks of a lifecycle write outside of their runs. In a durable run, `beforeModel` and `afterModel` of such a
+ * lifecycle are steps, and what they wrote is part of the result of their step.
+ */
+export interface KeptState {
+  /** Returns the writes since the last call as JSON, or undefined without a write. */
+  take(run: RunContext): JsonValue | undefined;
+  /** Repeats the writes of an earlier attempt. */
+  restore(run: RunContext, writes: JsonValue): Awaitable<void>;
+}
+
+/** Makes the runs of an agent durable. */
+export interface DurableEngine {
+  /** Returns the configuration of an agent that runs inside of a durable run, so that its calls are steps, too. */
+  adopt<Config extends object>(config: Config): Config;
+  /** Called before the first hook of a run. May replace the hooks of the run. */
+  begin(run: HookRun): Promise<void>;
+}
 
 /** Returns the internal run of a RunContext, or undefined if no agent made the object. */
 export function hookRunOf(context: object | undefined): HookRun | undefined {
@@ -195,6 +246,17 @@ export function report(run: RunContext, news: RunReport, message?: string): void
   if (!isHeard && message !== undefined) run.logger.warn(message);
 }
 
+/** The first difference of a request from the one before, in the order in which services read a request. */
+export interface CacheDifference {
+  readonly part: 'tool' | 'instructions' | 'message' | 'settings';
+  /** The position of the tool, or of the message without the instructions. Counts from 0. */
+  readonly index?: number | undefined;
+  /** The name of the tool or of the setting. */
+  readonly name?: string | undefined;
+  /** The role of the message. */
+  readonly role?: Message['role'] | undefined;
+}
+
 /** The events that ready-made lifecycles and loaders emit, by type. */
 export interface RunReports {
   /** A model call failed, and a lifecycle (`retryModelCalls` or `fallbackModels`) makes another model call. */
@@ -206,6 +268,24 @@ export interface RunReports {
     readonly model: string;
     /** The wait before the next call, in milliseconds. */
     readonly delayMs: number;
+  };
+  /**
+   * The service read fewer tokens from its cache than the request before had put there. Not emitted for the first request of a
+   * run or session, and for a request that is too short for a cache. Some services do not report cached tokens.
+   */
+  'cache-miss': {
+    readonly cachedTokens: number;
+    /** The tokens of the request before that the service can cache. */
+    readonly expectedTokens: number;
+    /**
+     * `changed`: the request does not begin as the one before. `other-model`: another model answered that one. `expired`: the
+     * time to live has passed. `evicted`: none of these, so the service has dropped its cache.
+     */
+    readonly cause: 'changed' | 'other-model' | 'expired' | 'evicted';
+    /** Set if `cause` is `changed`. */
+    readonly difference?: CacheDifference | undefined;
+    /** The names of the lifecycles that changed this part of the request, by their decisions. */
+    readonly by: readonly string[];
   };
   /** The lifecycle `compaction` starts to summarise the conversation. `messages` is their number before the summary. */
   'compaction-start': { readonly messages: number };

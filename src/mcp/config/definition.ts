@@ -23,6 +23,11 @@ export interface McpServerConfig {
   readonly excludeTools?: readonly string[] | undefined;
   /** Time limit of one request in milliseconds. Each progress notification restarts it. */
   readonly timeout?: number | undefined;
+  /**
+   * The revision of the protocol. `auto` asks a server over HTTP, and begins with 2025-11-25 over stdio. The revision
+   * 2026-07-28 needs `@modelcontextprotocol/client`. Default: `auto`.
+   */
+  readonly protocol?: 'auto' | '2025-11-25' | '2026-07-28' | undefined;
   /** If true, the server is listed in `status()` but never connected to. */
   readonly disabled?: boolean | undefined;
 }
@@ -42,6 +47,7 @@ export interface McpServerDefinition {
   readonly includeTools: readonly string[] | undefined;
   readonly excludeTools: readonly string[];
   readonly callTimeoutMs: number | undefined;
+  readonly protocol: McpServerConfig['protocol'];
   readonly disabled: boolean;
   readonly origin: McpServerOrigin;
 }

@@ -182,6 +182,7 @@ function define(name: string, fields: Fields, origin: McpServerOrigin): McpServe
     includeTools: typed.includeTools && [...typed.includeTools],
     excludeTools: [...(typed.excludeTools ?? [])],
     callTimeoutMs: typed.timeout,
+    protocol: typed.protocol,
     disabled: typed.disabled ?? false,
     origin,
   };
@@ -226,8 +227,11 @@ const KINDS: readonly (readonly [kind: string, fits: (value: unknown) => boolean
   ['an object of strings without NUL characters', isTextMap, ['headers']],
   ['an object of strings without NUL characters, by the names of variables', isVariables, ['env']],
   ['a boolean', (value) => typeof value === 'boolean', ['disabled']],
+  ['"auto", "2025-11-25" or "2026-07-28"', (value) => PROTOCOLS.includes(value), ['protocol']],
   [`a number of milliseconds from 1 to ${MAX_TIMER_MS}`, isTimerMs, ['timeout']],
 ];
+
+const PROTOCOLS: readonly unknown[] = ['auto', '2025-11-25', '2026-07-28'];
 
 /** Leaves out `trust`, `alwaysAllow` and `autoApprove`: a configuration file must not switch off approvals. */
 const KNOWN = new Set(['type', 'transport', ...KINDS.flatMap(([, , fields]) => fields)]);
@@ -261,7 +265,9 @@ function kindProblems(fields: Fields): string[] {
 
 function transportProblems(fields: Fields, origin: McpServerOrigin): string[] {
   const transport = transportOf(fields, origin);
-  const { command, args, url } = fields;
+  const { command, args, url, protocol } = fields;
+  if (transport === 'sse' && protocol === '2026-07-28')
+    return ['`protocol` "2026-07-28" needs the type "stdio" or "http", got "sse"'];
   if (transport === undefined)
     return [`\`type\` must be "stdio", "http" or "sse", got ${JSON.stringify(typeOf(fields))}`];
   if (command !== undefined && url !== undefined) return ['it must have a `command` or a `url`, not both'];

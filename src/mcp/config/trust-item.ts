@@ -6,10 +6,10 @@ import { isPrivateUrl } from './server-url.js';
 /** Describes a server for the trust gate: its strings before expansion, and the names of the variables in them. */
 export function trustItemOf(definition: McpServerDefinition): TrustItem {
   const { name, transport, command, args, env, cwd, url, headers, origin } = definition;
-  const { includeTools, excludeTools, callTimeoutMs } = definition;
+  const { includeTools, excludeTools, callTimeoutMs, protocol } = definition;
   const { scope, extension, source, root } = origin;
   const base = { kind: 'mcp-server', scope, name, extension, source, root, reads: variablesOf(definition) } as const;
-  const details = { transport, includeTools, excludeTools, timeoutMs: callTimeoutMs };
+  const details = { transport, includeTools, excludeTools, timeoutMs: callTimeoutMs, protocol };
   if (transport === 'stdio') return { ...base, command, args, env, cwd, details };
   return { ...base, details: { ...details, url, headers, private: isPrivateUrl(url ?? '') } };
 }

@@ -10,11 +10,12 @@ import { StreamableTransport } from '../transport/streamable-transport.js';
 import type { McpTransport } from '../transport/transport.js';
 import type { Connection, ConnectionOptions } from './connection.js';
 import { type ListedTools, listTools } from './list-tools.js';
+import { loadSdk } from './load-sdk.js';
 import { redactOf } from './redact.js';
 import { requestError } from './request-error.js';
 import { withDeadline } from './request-time.js';
-import { loadSdk, type McpSdk } from './sdk-v1/load-sdk.js';
-import { SdkConnection } from './sdk-v1/sdk-connection.js';
+import type { McpRevision, Sdk } from './sdk.js';
+import { type SdkChoice, SdkConnection } from './sdk-connection.js';
 
 /** An open connection, with the tools that the server listed. */
 export interface Established {
@@ -66,31 +67,46 @@ async function shakeHands(options: ConnectionOptions): Promise<Established> {
   const { definition, settings, signal, trusted } = options;
   // The worker starts while the server does.
   prepareChecks();
-  const sdk = await loadSdk();
+  const sdk = await loadSdk(definition.protocol ?? 'auto');
   const launch = prepareLaunch(definition, trusted, settings);
   signal.throwIfAborted();
   options.onStep(isPackageRunner(definition.command ?? '', definition.args) ? 'installing' : 'starting');
-  const establishOver = (kind: McpServerDefinition['transport']) => {
+  const establishOver = (kind: McpServerDefinition['transport'], revision: McpRevision | 'auto') => {
     const transport = createTransport(options, launch, kind);
-    return establish(options, sdk, transport).then((found) => ({ ...found, transport: kind }));
+    return establish(options, { sdk, transport, revision }).then((found) => ({ ...found, transport: kind }));
   };
   try {
-    return await establishOver(definition.transport);
+    return await establishOver(definition.transport, firstRevision(definition, sdk));
   } catch (error) {
-    if (!definition.sseFallback || definition.transport !== 'http' || !isRefusal(error)) throw error;
     signal.throwIfAborted();
-    return establishOver('sse').catch((second) => {
+    if (definition.transport === 'stdio' && speaksNewer(definition, sdk) && revisionsIn(error) !== undefined) {
+      return establishOver('stdio', '2026-07-28').catch((second) => {
+        throw revisionsIn(second)?.length ? second : error;
+      });
+    }
+    if (!definition.sseFallback || definition.transport !== 'http' || !isRefusal(error)) throw error;
+    return establishOver('sse', '2025-11-25').catch((second) => {
       // The server refused both transports. The first refusal is reported, since SSE was only a guess.
       throw isRefusal(second) || statusOf(second) === NO_STREAM ? error : second;
     });
   }
 }
 
-async function establish(
-  options: ConnectionOptions,
-  sdk: McpSdk,
-  transport: McpTransport,
-): Promise<Omit<Established, 'transport'>> {
+/** Over HTTP, the server is asked. A process is not, because the question wakes servers that start lazily. */
+function firstRevision(definition: McpServerDefinition, sdk: Sdk): McpRevision | 'auto' {
+  if (definition.protocol === undefined || definition.protocol === 'auto') {
+    return definition.transport === 'http' && speaksNewer(definition, sdk) ? 'auto' : '2025-11-25';
+  }
+  return definition.protocol;
+}
+
+/** True if the configuration lets the SDK try a newer revision. */
+function speaksNewer({ protocol = 'auto' }: McpServerDefinition, sdk: Sdk): boolean {
+  return protocol === 'auto' && sdk.revisions.includes('2026-07-28');
+}
+
+async function establish(options: ConnectionOptions, choice: SdkChoice): Promise<Omit<Established, 'transport'>> {
+  const { transport } = choice;
   const { definition, settings, signal, endings } = options;
   const onAbort = () => {
     const stderr = transport.stderr?.() ?? '';
@@ -100,7 +116,7 @@ async function establish(
   };
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    const connection = await SdkConnection.open(sdk, transport, options);
+    const connection = await SdkConnection.open(choice, options);
     options.onStep('listing');
     const tools = await listTools(connection, options, { signal, limitMs: settings.timeouts.connectMs });
     signal.throwIfAborted();
@@ -126,7 +142,9 @@ function createTransport(
     return new ProcessTransport({ ...common, ...launch, signal, spawn: system.spawn, redact, onStderrLine });
   }
   const authorization = oauth?.({ name: definition.name, url: launch.url.href });
-  const http = { ...common, ...launch, hold, fetch: system.fetch, oauth: authorization };
+  // Servers of older revisions exist whose metadata name another issuer.
+  const anyIssuer = definition.protocol === '2025-11-25';
+  const http = { ...common, ...launch, hold, fetch: system.fetch, oauth: authorization, anyIssuer };
   return kind === 'sse' ? new SseTransport(http) : new StreamableTransport(http);
 }
 
@@ -136,6 +154,10 @@ function isRefusal(error: unknown): boolean {
   return status !== undefined && status >= 400 && status < 500 && status !== 401 && status !== 403;
 }
 
+function revisionsIn(error: unknown): readonly string[] | undefined {
+  return error instanceof McpConnectError ? error.revisions : undefined;
+}
+
 function statusOf(error: unknown): number | undefined {
   return error instanceof McpRequestError ? error.status : undefined;
 }
@@ -143,6 +165,8 @@ function statusOf(error: unknown): number | undefined {
 /** Redacts the texts first, because a part of a secret that is cut is not found. */
 function connectError(definition: McpServerDefinition, { ending }: McpTransport, error: unknown): KeelsonError {
   const redact = redactOf(definition);
-  if (ending !== undefined) return new McpConnectError(definition.name, redact(ending), { cause: redact(error) });
+  // A server may end after it has refused the revision.
+  if (ending !== undefined && revisionsIn(error) === undefined)
+    return new McpConnectError(definition.name, redact(ending), { cause: redact(error) });
   return requestError(definition.name, redact(error));
 }

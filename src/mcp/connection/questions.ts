@@ -34,7 +34,7 @@ export class Questions {
     const { problem, ...question } = questionOf(params);
     if (problem !== undefined) {
       this.report(problem);
-      throw new InvalidQuestionError(problem);
+      throw new AnswerError(INVALID_PARAMS, `The question is invalid: ${problem}.`);
     }
     // The host may pass the URL to the operating system, which would also open files and start programs.
     if (question.url !== undefined && problemOfUrl(question.url) !== undefined) return { action: 'decline' };
@@ -75,12 +75,13 @@ export class Questions {
   }
 }
 
-/** The server gets this error, with the code for invalid parameters. */
-class InvalidQuestionError extends RangeError {
-  readonly code = INVALID_PARAMS;
-
-  constructor(problem: string) {
-    super(`The question is invalid: ${problem}.`);
+/** The server gets this error with its code. */
+export class AnswerError extends RangeError {
+  constructor(
+    readonly code: number,
+    message: string,
+  ) {
+    super(message);
   }
 }
 

@@ -20,8 +20,8 @@ export async function inRequestTime<T>(time: RequestTime, work: (scope: RequestS
 
 /**
  * The time limits and the abort signal of one request. The signal fires with the caller's signal and after a time limit.
- * It has only the members of AbortSignal that the SDK uses, and holds one listener. Each call needs such a signal, and a
- * real AbortSignal takes a tenth of the time of a call.
+ * It has only the members of AbortSignal that the SDKs use. Each call needs such a signal, and a real AbortSignal takes a
+ * tenth of the time of a call.
  */
 export class RequestScope {
   aborted = false;
@@ -31,7 +31,7 @@ export class RequestScope {
   cause: unknown = undefined;
   readonly deadline: Deadline;
   private readonly release: () => void;
-  private listener: (() => void) | undefined = undefined;
+  private readonly listeners = new Set<() => void>();
 
   constructor(time: RequestTime) {
     const { signal: outer } = time;
@@ -43,7 +43,11 @@ export class RequestScope {
   readonly signal = this as unknown as AbortSignal;
 
   addEventListener(_type: 'abort', listener: () => void): void {
-    this.listener = listener;
+    this.listeners.add(listener);
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    this.listeners.delete(listener);
   }
 
   throwIfAborted(): void {
@@ -58,7 +62,7 @@ export class RequestScope {
   private abort(reason: unknown): void {
     this.aborted = true;
     this.cause = reason;
-    this.listener?.();
+    for (const listener of this.listeners) listener();
   }
 }
 

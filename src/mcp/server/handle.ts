@@ -33,8 +33,11 @@ export interface McpServerHandle {
   restart(): Promise<void>;
   /** Connects at once if the server is not connected. If the trust gate denied the server, asks the gate again. */
   reconnect(): Promise<void>;
-  /** Completes an authorization with the code that the user received from the authorization page. */
-  finishAuthorization(code: string): Promise<void>;
+  /**
+   * Completes an authorization with the code that the user received from the authorization page, or with all parameters of
+   * the URL that the user was sent back to.
+   */
+  finishAuthorization(code: string | URLSearchParams): Promise<void>;
 }
 
 /** Options of a tool call without an agent. */

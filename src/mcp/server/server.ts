@@ -158,7 +158,7 @@ export class McpServer {
   }
 
   /** Completes the pending authorization with the user's code, and connects. */
-  async finishAuthorization(code: string): Promise<void> {
+  async finishAuthorization(code: string | URLSearchParams): Promise<void> {
     const { name, origin } = this.definition;
     const { failure } = this.link;
     if (!(failure instanceof AuthorizationPendingError)) {

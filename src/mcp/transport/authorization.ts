@@ -1,6 +1,6 @@
-import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import { problemOfUrl } from '../config/server-url.js';
-import { loadAuth } from '../connection/sdk-v1/load-sdk.js';
+import { loadAuth as loadAuthV1 } from '../connection/sdk-v1/load-auth.js';
+import { loadAuth as loadAuthV2 } from '../connection/sdk-v2/load-auth.js';
 import { McpUnauthorizedError } from '../error.js';
 import type { McpOAuth } from './oauth.js';
 import type { PausableClock } from './pausable-clock.js';
@@ -10,6 +10,8 @@ export interface AuthorizationOptions {
   readonly server: string;
   readonly url: URL;
   readonly oauth: McpOAuth;
+  /** True if the metadata of the authorization server may name another issuer. */
+  readonly anyIssuer: boolean;
   /** Time limits are paused while the user decides. */
   readonly hold: PausableClock;
   /** Sends requests to the authorization server. */
@@ -20,7 +22,7 @@ export interface AuthorizationOptions {
 export class AuthorizationPendingError extends McpUnauthorizedError {
   constructor(
     server: string,
-    readonly finish: (code: string) => Promise<void>,
+    readonly finish: (code: string | URLSearchParams) => Promise<void>,
   ) {
     super(server, 'the user must grant it; pass the code to `finishAuthorization`.');
   }
@@ -30,7 +32,7 @@ export class AuthorizationPendingError extends McpUnauthorizedError {
 export class Authorization {
   /** Number of successful authorizations. */
   round = 0;
-  private readonly provider: OAuthClientProvider;
+  private readonly provider: McpOAuth['provider'];
   private running: Promise<void> | undefined = undefined;
 
   constructor(private readonly options: AuthorizationOptions) {
@@ -52,11 +54,18 @@ export class Authorization {
   }
 
   private async authorize(refused: Response): Promise<void> {
-    const { auth, extractWWWAuthenticateParams } = await loadAuth();
+    const { auth, challengeIn } = await loadAuthV2().catch(loadAuthV1);
     const { server, url, fetch: fetchFn, oauth, hold } = this.options;
-    const request = { ...extractWWWAuthenticateParams(refused), serverUrl: url, fetchFn };
-    const finish = async (authorizationCode: string) => {
-      await auth(this.provider, { ...request, authorizationCode });
+    const tokens = await this.provider.tokens();
+    // A refused token may come from an authorization server that the MCP server no longer uses.
+    if (tokens && refused.status === 401) await this.provider.invalidateCredentials?.('discovery');
+    const skipIssuerMetadataValidation = this.options.anyIssuer;
+    const challenge = challengeIn(refused, tokens?.scope);
+    const request = { ...challenge, serverUrl: url, fetchFn, skipIssuerMetadataValidation };
+    const finish = async (code: string | URLSearchParams) => {
+      const params = typeof code === 'string' ? new URLSearchParams({ code }) : code;
+      const [authorizationCode = '', iss] = ['code', 'iss'].map((name) => params.get(name) ?? undefined);
+      await auth(this.provider, { ...request, authorizationCode, iss });
     };
     if ((await auth(this.provider, request)) !== 'AUTHORIZED') {
       const { code } = oauth;
@@ -79,7 +88,7 @@ export function challengeOf({ status, headers }: Response): string | undefined {
  * Returns a provider that redirects the user only to web pages. The server chooses the URL, and the host may pass it to the
  * operating system, which would also open files and start programs.
  */
-function onlyToWebPages(provider: OAuthClientProvider, server: string): OAuthClientProvider {
+function onlyToWebPages(provider: McpOAuth['provider'], server: string): McpOAuth['provider'] {
   const redirectToAuthorization = (url: URL) => {
     if (problemOfUrl(url.href) === undefined) return provider.redirectToAuthorization(url);
     throw new McpUnauthorizedError(

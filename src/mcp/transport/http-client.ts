@@ -8,6 +8,7 @@ import type { Channel } from './channel.js';
 import { AnswerTooLongError, type JsonRpcMessage } from './json-rpc.js';
 import type { McpOAuth } from './oauth.js';
 import type { PausableClock } from './pausable-clock.js';
+import { statelessHeaders } from './stateless-headers.js';
 
 /** Options of the HTTP transports. */
 export interface HttpOptions {
@@ -17,6 +18,7 @@ export interface HttpOptions {
   readonly fetch: typeof fetch;
   readonly maxBytes: number;
   readonly oauth: McpOAuth | undefined;
+  readonly anyIssuer: boolean;
   readonly hold: PausableClock;
   readonly clock: Clock;
 }
@@ -26,13 +28,17 @@ interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Default: the URL of the server. */
   readonly url?: URL | undefined;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string;
   readonly signal: AbortSignal;
 }
 
+/** Headers of a message. */
+const CONTENT = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 /** Headers of a request for an event stream. */
 const STREAM = { accept: 'text/event-stream' };
+/** The first revision without sessions. */
+const STATELESS = '2026-07-28';
 const MAX_AUTHORIZATIONS = 3;
 const MAX_REDIRECTS = 5;
 
@@ -90,9 +96,10 @@ export class HttpClient {
   /** Sends a message. Rejects if the server refuses it. Closes the connection if the server no longer knows the session. */
   async post(
     message: JsonRpcMessage,
-    { url, signal }: { readonly url?: URL; readonly signal: AbortSignal },
+    { url, signal, headers: more }: Pick<HttpRequest, 'url' | 'signal' | 'headers'>,
   ): Promise<Response> {
-    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    const stateless = statelessHeaders(message);
+    const headers = { ...more, ...stateless, ...CONTENT };
     try {
       const response = await this.request({
         method: 'POST',
@@ -101,7 +108,7 @@ export class HttpClient {
         body: toJson(message),
         signal,
       });
-      this.sessionId = response.headers.get('mcp-session-id') ?? this.sessionId;
+      if (stateless === undefined) this.sessionId = response.headers.get('mcp-session-id') ?? this.sessionId;
       if (response.ok) return response;
       const error = await this.refusal(response);
       if (error instanceof McpSessionLostError) void this.channel.sessionLost();
@@ -136,9 +143,14 @@ export class HttpClient {
     return isLost && this.isEstablished ? new McpSessionLostError(server, error) : error;
   }
 
+  /** True if the protocol has no sessions. */
+  get isStateless(): boolean {
+    return this.protocolVersion !== undefined && this.protocolVersion >= STATELESS;
+  }
+
   /** SSE has no session id, since the session is part of the URL. The protocol version then shows that a session exists. */
   private get isEstablished(): boolean {
-    return this.sessionId !== undefined || this.protocolVersion !== undefined;
+    return this.sessionId !== undefined || (this.protocolVersion !== undefined && !this.isStateless);
   }
 
   /** Follows redirects that keep the origin and the method. Returns any other redirect as the response. */

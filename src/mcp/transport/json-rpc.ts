@@ -58,9 +58,10 @@ export function tooLongAnswer(id: RequestId, maxBytes: number): JsonRpcError {
 const MOST_LEVELS = 500;
 
 /**
- * Parses one message, or a batch of messages as one version of the protocol allows it. Drops unknown fields, `_meta`, null
- * fields and an empty cursor, because the SDK drops a whole message if one of them is invalid. Completes an error. Returns undefined for anything that is not a message.
- * Does not parse strings without `"jsonrpc"`. Of a string with too many levels, a request loses its parameters, and a
+ * Parses one message, or a batch of messages as one version of the protocol allows it. Drops unknown fields, `_meta`
+ * except for the id of a subscription, null fields and an empty cursor, because the SDK drops a whole message if one of
+ * them is invalid. Completes an error. Returns undefined for anything that is not a message. Does not parse strings without
+ * `"jsonrpc"`. Of a string with too many levels, a request loses its parameters, and a
  * response becomes an error.
  */
 export function readMessages(text: string): readonly (JsonRpcMessage | undefined)[] {
@@ -123,15 +124,30 @@ function readMessage(fields: unknown): JsonRpcMessage | undefined {
   return failedAnswer(id as RequestId, NO_ANSWER, 'the response has neither a result nor an error');
 }
 
-/** Removes `_meta`, which nothing reads. Servers send null for a missing field, and an empty cursor on the last page. */
+/** The key in `_meta` of a notification that names its subscription. */
+const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
+
+/** Servers send null for a missing field, and an empty cursor on the last page. */
 function plain(fields: Record<string, unknown>): Record<string, unknown> {
+  const { _meta: meta } = fields;
   for (const name in fields) if (name === '_meta' || fields[name] === null) delete fields[name];
+  if (isObject(meta) && typeof meta[SUBSCRIPTION] === 'string') fields._meta = { [SUBSCRIPTION]: meta[SUBSCRIPTION] };
   if (fields.nextCursor === '') delete fields.nextCursor;
   return fields;
 }
 
+/** Reads the error response in the body of an HTTP response that refused a request. It may lack the id of the request. */
+export function errorIn(body: string, id: RequestId): JsonRpcError | undefined {
+  try {
+    const { error } = JSON.parse(body) as { error?: unknown };
+    return isObject(error) ? { jsonrpc: '2.0', id, error: wholeError(error) } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Some servers send an error without a code, or a string. */
-function wholeError(error: unknown): JsonRpcError['error'] {
+export function wholeError(error: unknown): JsonRpcError['error'] {
   const { code, message = error, data } = isObject(error) ? error : {};
   return {
     code: Number.isSafeInteger(code) ? (code as number) : NO_CODE,

@@ -1,9 +1,30 @@
+import { describeError } from '../../errors.js';
+import { onAbort } from '../../internal/stop.js';
+import { McpRequestError } from '../error.js';
 import { Channel } from './channel.js';
 import { readEvents } from './event-stream.js';
-import { HttpClient, type HttpOptions, isEventStream, mediaTypeOf, readText, release } from './http-client.js';
-import { AnswerTooLongError, BROKEN_OFF, failedAnswer, type JsonRpcMessage, tooLongAnswer } from './json-rpc.js';
+import {
+  HttpClient,
+  type HttpOptions,
+  HttpStatusError,
+  isEventStream,
+  mediaTypeOf,
+  readText,
+  release,
+} from './http-client.js';
+import {
+  AnswerTooLongError,
+  BROKEN_OFF,
+  errorIn,
+  failedAnswer,
+  type JsonRpcMessage,
+  NO_ANSWER,
+  type RequestId,
+  tooLongAnswer,
+} from './json-rpc.js';
 import { pauseFor } from './pausable-clock.js';
-import type { McpTransport } from './transport.js';
+import { statelessHeaders } from './stateless-headers.js';
+import type { McpTransport, SendOptions } from './transport.js';
 
 /** Milliseconds that a body may stay open after its response message. */
 const SETTLE_MS = 500;
@@ -36,9 +57,10 @@ export class StreamableTransport implements McpTransport {
   onerror: ((error: Error) => void) | undefined = undefined;
   onmessage: ((message: JsonRpcMessage) => void) | undefined = undefined;
   oninterrupted: (() => void) | undefined = undefined;
+  readonly hasPerRequestStream = true;
   private readonly channel: Channel;
   private readonly http: HttpClient;
-  private readonly exchanges = new Map<number, Exchange>();
+  private readonly exchanges = new Map<string, Exchange>();
 
   constructor(private readonly options: HttpOptions) {
     this.channel = new Channel(options, this);
@@ -62,9 +84,9 @@ export class StreamableTransport implements McpTransport {
 
   async start(): Promise<void> {}
 
-  async send(message: JsonRpcMessage): Promise<void> {
+  async send(message: JsonRpcMessage, options: SendOptions = {}): Promise<void> {
     this.channel.throwIfClosed();
-    if ('method' in message && message.id !== undefined) await this.ask(message, Number(message.id));
+    if ('method' in message && message.id !== undefined) await this.ask(message, message.id, options);
     else await this.tell(message);
   }
 
@@ -78,7 +100,7 @@ export class StreamableTransport implements McpTransport {
   /** Sends a notification or a response. Ignores failures after `close`. */
   private async tell(message: JsonRpcMessage): Promise<void> {
     const { method = '', params } = 'method' in message ? message : {};
-    if (method === 'notifications/cancelled') this.exchanges.get(Number(params?.requestId))?.controller.abort();
+    if (method === 'notifications/cancelled') this.exchanges.get(String(params?.requestId))?.controller.abort();
     try {
       release(await this.channel.whileOpen((signal) => this.http.post(message, { signal })));
     } catch (error) {
@@ -88,23 +110,26 @@ export class StreamableTransport implements McpTransport {
   }
 
   /** Sends a request. Resolves when its response was delivered. */
-  private async ask(message: JsonRpcMessage, id: number): Promise<void> {
-    const { clock, maxBytes } = this.options;
+  private async ask(message: JsonRpcMessage, id: RequestId, { headers, requestSignal }: SendOptions): Promise<void> {
     const controller = new AbortController();
     const { signal } = controller;
     const exchange: Exchange = { controller, isAnswered: false, timer: undefined };
-    this.exchanges.set(id, exchange);
+    this.exchanges.set(String(id), exchange);
+    const unfollow = onAbort(requestSignal, () => controller.abort());
     try {
-      await this.readAnswer(await this.http.post(message, { signal }), exchange);
+      await this.readAnswer(await this.http.post(message, { signal, headers }), exchange);
       if (signal.aborted || exchange.isAnswered) return;
       this.receive(failedAnswer(id, BROKEN_OFF, 'The connection ended before the response arrived.'));
     } catch (error) {
       if (signal.aborted || exchange.isAnswered) return;
-      if (!(error instanceof AnswerTooLongError)) throw error;
-      this.receive(tooLongAnswer(id, maxBytes));
+      const isFirst = !this.http.isStateless;
+      const answer = answerIn(error, message, { id, isFirst, maxBytes: this.options.maxBytes });
+      if (answer === undefined) throw error;
+      this.receive(answer);
     } finally {
-      this.exchanges.delete(id);
-      clock.clearTimeout(exchange.timer);
+      unfollow();
+      this.exchanges.delete(String(id));
+      this.options.clock.clearTimeout(exchange.timer);
     }
   }
 
@@ -112,11 +137,12 @@ export class StreamableTransport implements McpTransport {
     const { signal } = exchange.controller;
     if (isEventStream(response)) {
       // Without the id of an event, the server cannot continue the stream.
-      return this.readStreams(response, signal, ({ eventId }) => exchange.isAnswered || eventId === undefined);
+      const isOver = ({ eventId }: Position) => exchange.isAnswered || eventId === undefined || this.http.isStateless;
+      return this.readStreams(response, signal, isOver);
     }
     if (mediaTypeOf(response) !== 'application/json') throw await this.http.refusal(response);
     const text = await this.untilInterrupted(readText(response, this.options.maxBytes), signal);
-    if (text !== undefined) this.read(text);
+    if (text !== undefined) for (const message of this.channel.read(text)) this.receive(message);
   }
 
   /** Receives messages that the server sends on its own. A server may refuse this stream with any response. */
@@ -162,7 +188,8 @@ export class StreamableTransport implements McpTransport {
     for await (const { name, data, id, retryMs } of readEvents(body, this.options.maxBytes)) {
       if (id !== undefined) position.eventId = id;
       if (retryMs !== undefined) position.retryMs = retryMs;
-      if (data.trim() !== '' && name === 'message') this.read(data);
+      if (data.trim() === '' || name !== 'message') continue;
+      for (const message of this.channel.read(data)) this.receive(message);
     }
   }
 
@@ -177,12 +204,8 @@ export class StreamableTransport implements McpTransport {
     }
   }
 
-  private read(text: string): void {
-    for (const message of this.channel.read(text)) this.receive(message);
-  }
-
   private receive(message: JsonRpcMessage): void {
-    const exchange = 'method' in message ? undefined : this.exchanges.get(Number(message.id));
+    const exchange = 'method' in message ? undefined : this.exchanges.get(String(message.id));
     if (exchange !== undefined && !exchange.isAnswered) {
       exchange.isAnswered = true;
       // The body should end with its response. A body that continues is cancelled.
@@ -190,4 +213,27 @@ export class StreamableTransport implements McpTransport {
     }
     this.channel.receive(message);
   }
+}
+
+/** The request that an error belongs to. */
+interface FailedRequest {
+  readonly id: RequestId;
+  /** True before the handshake is complete. */
+  readonly isFirst: boolean;
+  readonly maxBytes: number;
+}
+
+/** Returns the response to a request whose exchange failed. Undefined if the failure is not about this request. */
+function answerIn(error: unknown, message: JsonRpcMessage, { id, isFirst, maxBytes }: FailedRequest) {
+  if (error instanceof AnswerTooLongError) return tooLongAnswer(id, maxBytes);
+  if (statelessHeaders(message) === undefined) return undefined;
+  const answer = error instanceof HttpStatusError ? errorIn(error.detail, id) : undefined;
+  // A server of an older revision may refuse the question for its revisions in any way.
+  return answer ?? (isFirst && isRefusal(error) ? failedAnswer(id, NO_ANSWER, describeError(error)) : undefined);
+}
+
+/** True if the server responded, but not with a demand for an authorization. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof HttpStatusError) return error.status !== 401 && error.status !== 403;
+  return error instanceof McpRequestError;
 }

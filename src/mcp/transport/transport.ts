@@ -1,8 +1,16 @@
 import type { JsonRpcMessage } from './json-rpc.js';
 
+/** Options of one message. */
+export interface SendOptions {
+  /** HTTP headers of this message. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Ends the HTTP exchange of this message. */
+  readonly requestSignal?: AbortSignal | undefined;
+}
+
 /**
  * Carries the messages of one connection. A transport starts once and ends once. It implements the transport interface of
- * `@modelcontextprotocol/sdk`.
+ * both SDKs.
  */
 export interface McpTransport {
   onclose: (() => void) | undefined;
@@ -14,7 +22,9 @@ export interface McpTransport {
   /** The reason why the transport ended on its own. Undefined while it is open and after `close`. */
   readonly ending: string | undefined;
   start(): Promise<void>;
-  send(message: JsonRpcMessage): Promise<void>;
+  send(message: JsonRpcMessage, options?: SendOptions): Promise<void>;
+  /** True if each request is an exchange of its own, which `requestSignal` ends. */
+  readonly hasPerRequestStream?: boolean;
   close(): Promise<void>;
   setProtocolVersion(version: string): void;
   /** Returns the end of the server's standard error, as part of a message. Empty if there was no output. */

@@ -2,18 +2,21 @@ import { anything, callable, having, mapOf, required, text, whole } from '../../
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import type { Model, ModelRequest } from '../../model/model.js';
 import { answerTo, type ProviderCall } from '../shared/call.js';
+import { outputMode } from '../shared/connection.js';
 import { ProviderError } from '../shared/error.js';
+import { type OutputMode, StructuredOutput } from '../shared/output/output-mode.js';
 import { throughPauses } from '../shared/pauses.js';
 import { isObject, type WireObject } from '../shared/wire.js';
 import { requestIdIn, toFailure } from './failure.js';
 import { type AiSdkDownloader, withFileNotes } from './file.js';
-import { type AiSdkModel, checkModel, familyOf } from './model.js';
+import { type AiSdkModel, checkModel, familyOf, takesBoth } from './model.js';
 import { type CallTarget, toCallOptions } from './request.js';
 import { readResult } from './response.js';
 import { readStream } from './stream.js';
 import { withReadArguments } from './tools.js';
 
 export { ProviderError, type ProviderFailure } from '../shared/error.js';
+export type { OutputMode } from '../shared/output/output-mode.js';
 export type { AiSdkDownload, AiSdkDownloader } from './file.js';
 export type { AiSdkModel, AiSdkUrls } from './model.js';
 
@@ -37,6 +40,11 @@ export interface AiSdkOptions {
    * A URL in a message can come from an untrusted source and point into your own network.
    */
   readonly download?: AiSdkDownloader | undefined;
+  /**
+   * How the model is asked for structured output. Default: `native` for models of OpenAI, Anthropic and xAI, `after-tools` for others. If the service refuses, the next mode is
+   * tried and kept: `after-tools`, then `tool`, then the schema in the instructions.
+   */
+  readonly outputMode?: OutputMode | undefined;
 }
 
 /**
@@ -53,10 +61,13 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   checkModel(model);
   validateOptions(options, rules);
   const prepare = (request: ModelRequest) => toCall(request, { ...options, model });
+  const generate = (request: ModelRequest) =>
+    throughPauses(request, (turn) => withFileNotes(turn, (sent) => answerTo(sent, prepare)));
+  const structured = new StructuredOutput(options.outputMode ?? (takesBoth(model) ? 'native' : 'after-tools'));
   return {
     id: model.modelId,
     provider: familyOf(model.provider),
-    generate: (request) => throughPauses(request, (turn) => withFileNotes(turn, (sent) => answerTo(sent, prepare))),
+    generate: (request) => structured.ask(request, generate),
   };
 }
 
@@ -69,6 +80,7 @@ const rules = {
     }),
   ),
   download: callable,
+  outputMode,
 } satisfies OptionTable<AiSdkOptions>;
 
 async function toCall(request: ModelRequest, target: CallTarget & AiSdkOptions): Promise<ProviderCall<WireObject>> {

@@ -70,7 +70,7 @@ function statusFailure(provider: string, thrown: WireObject, status: number): Pr
   const error = bodyOf(thrown);
   const failure = toProviderError(provider, { status, headers, error }) as ProviderError;
   const { message, kind, retryAfterMs, retryable } = failure;
-  const isTemporary = thrown.isRetryable ?? retryable;
+  const isTemporary = kind !== 'quota' && (thrown.isRetryable ?? retryable);
   const isLost = isCut(provider, thrown.cause) || (status >= 500 && isNamedTemporary(provider, error));
   return new ProviderError(provider, message, {
     status,

@@ -42,6 +42,12 @@ export function isOpenAI({ provider }: Pick<AiSdkModel, 'provider'>): boolean {
   return /^(openai|azure)\b(?!.*anthropic)/.test(provider);
 }
 
+/** True for a model whose service takes an output schema beside tools, also behind a gateway. */
+export function takesBoth(model: AiSdkModel): boolean {
+  const { provider, modelId } = model;
+  return isOpenAI(model) || isClaude(model) || /^xai\b/.test(provider) || /^(?:openai|xai|x-ai)\//.test(modelId);
+}
+
 /** True for a model of Anthropic, also at Bedrock, Vertex AI and gateways, which pass tools on to its API. */
 export function isClaude({ provider, modelId }: AiSdkModel): boolean {
   return /anthropic/.test(provider) || /anthropic|claude/i.test(modelId);

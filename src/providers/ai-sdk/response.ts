@@ -12,6 +12,8 @@ import { markedBy, markedMetadata } from './metadata.js';
 import { type AiSdkModel, familyOf } from './model.js';
 import { isCustomTool, type ProviderTools } from './provider-tools.js';
 
+/** Google's finish reasons for a tool call that cannot be read. The AI SDK has no word for some of them. */
+const MALFORMED_CALL = /^(?:malformed_function_call|unexpected_tool_call|too_many_tool_calls)$/i;
 const FINISH_REASONS: readonly string[] = ['stop', 'length', 'tool-calls', 'content-filter', 'error', 'other'];
 
 /** Returns the response for a result, received whole or assembled from a stream. */
@@ -28,7 +30,7 @@ export function readResult(
   const usage = usageOf(result.usage, result.providerMetadata);
   if (finishReason === 'other' && raw === '' && content.length + usage.outputTokens === 0)
     throw noAnswer(result, family);
-  if (finishReason === 'error')
+  if (finishReason === 'error' || MALFORMED_CALL.test(raw))
     throw toProviderError(family, { error: `The provider stopped its answer with finish reason "${raw}".` });
   if (finishReason === 'tool-calls' && content.every(({ type }) => type === 'reasoning')) {
     throw callsMissing(family, result);

@@ -1,5 +1,6 @@
 import type { ModelPart, ModelRequest } from '../../model/model.js';
 import { interrupted, ProviderError } from '../shared/error.js';
+import type { WatchedRequest } from '../shared/idle.js';
 import { isObject, textOr, type WireObject } from '../shared/wire.js';
 import { toFailure, toStreamFailure } from './failure.js';
 import { type AiSdkModel, familyOf } from './model.js';
@@ -9,10 +10,15 @@ import { finishOf, usageOf } from './response.js';
  * Reads a stream to its end, pushes each delta when it arrives, and returns the result as one object.
  * Rejects if the stream fails, contains an error, or ends without a finish reason.
  */
-export async function readStream(stream: unknown, model: AiSdkModel, request: ModelRequest): Promise<WireObject> {
+export async function readStream(stream: unknown, model: AiSdkModel, request: WatchedRequest): Promise<WireObject> {
   const answer = new StreamedResult(familyOf(model.provider), request);
   const parts = partsOf(stream, familyOf(model.provider), request.signal);
-  for await (const part of parts) if (isObject(part)) answer.add(part);
+  for await (const part of parts) {
+    if (!isObject(part)) continue;
+    // A raw part can be a message that only keeps the connection open.
+    if (part.type !== 'raw') request.idle.hearMore();
+    answer.add(part);
+  }
   return answer.whole();
 }
 

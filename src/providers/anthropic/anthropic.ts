@@ -3,8 +3,9 @@ import { boolean, logger } from '../../internal/options/rules.js';
 import type { OptionTable } from '../../internal/options/validate.js';
 import type { Model } from '../../model/model.js';
 import { begun, clientModel } from '../shared/client.js';
-import { connectionRules, validateConnection } from '../shared/connection.js';
+import { connectionRules, outputMode, validateConnection } from '../shared/connection.js';
 import { receiveEvents } from '../shared/event-stream.js';
+import { type OutputMode, StructuredOutput } from '../shared/output/output-mode.js';
 import { throughPauses } from '../shared/pauses.js';
 import { type AnthropicClient, isAnthropicApi, makeClient } from './client.js';
 import { abilitiesOf } from './models.js';
@@ -16,6 +17,7 @@ import { StreamedMessage } from './stream.js';
 export { PackageMissingError } from '../../errors.js';
 export type { ClientAnswer, ClientRequestOptions, HttpAnswer } from '../shared/client.js';
 export { ProviderError, type ProviderFailure } from '../shared/error.js';
+export type { OutputMode } from '../shared/output/output-mode.js';
 export type { AnthropicClient } from './client.js';
 
 /** Options of {@link anthropic}: connection and retries. */
@@ -52,9 +54,14 @@ export interface AnthropicOptions {
    * and newer, except Haiku. Set it for another server that supports `tool_search_tool_bm25_20251119`.
    */
   readonly findsTools?: boolean | undefined;
+  /**
+   * How the model is asked for structured output. Default: `native`. If the service refuses, the next mode is
+   * tried and kept: `after-tools`, then `tool`, then the schema in the instructions.
+   */
+  readonly outputMode?: OutputMode | undefined;
 }
 
-const rules = { ...connectionRules, logger, findsTools: boolean } satisfies OptionTable<AnthropicOptions>;
+const rules = { ...connectionRules, logger, findsTools: boolean, outputMode } satisfies OptionTable<AnthropicOptions>;
 
 /**
  * Creates a model for Anthropic's Messages API. Imports the `@anthropic-ai/sdk` package at the first call.
@@ -66,7 +73,7 @@ const rules = { ...connectionRules, logger, findsTools: boolean } satisfies Opti
 export function anthropic(modelId: string, options: AnthropicOptions = {}): Model {
   validateConnection(modelId, options, rules);
   // The client skips events without a name, which some servers send, so Keelson parses the body itself.
-  const source = { provider: 'anthropic', isOwnClient: options.client === undefined };
+  const isOwnClient = options.client === undefined;
   const model = clientModel<AnthropicClient>(modelId, options, {
     provider: 'anthropic',
     requestIdHeader: 'request-id',
@@ -75,18 +82,19 @@ export function anthropic(modelId: string, options: AnthropicOptions = {}): Mode
       const body = toWireRequest(request, modelId, options.logger);
       return {
         send: (requestOptions) => begun(client.messages.create(body, requestOptions)),
-        async read(answer, { onPart = () => {} }) {
+        async read(answer, { idle, onPart = () => idle.hear() }) {
           const message = new StreamedMessage(onPart);
-          await receiveEvents(answer, source, (event) => message.take(event));
+          await receiveEvents(answer, { provider: 'anthropic', isOwnClient, idle }, (event) => message.take(event));
           return withOwnArguments(readMessage(message.whole(), modelId), request.tools);
         },
       };
     },
   });
+  const structured = new StructuredOutput(options.outputMode ?? 'native');
   const { findsTools = abilitiesOf(modelId).findsTools && isAnthropicApi(options) } = options;
   return {
     ...model,
     findsTools: findsTools || undefined,
-    generate: (request) => throughPauses(request, model.generate),
+    generate: (request) => structured.ask(request, (sent) => throughPauses(sent, model.generate)),
   };
 }

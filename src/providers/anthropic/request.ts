@@ -1,8 +1,7 @@
-import type { JsonSchema } from '../../internal/json.js';
 import type { Logger } from '../../internal/logger.js';
 import type { ModelRequest, ModelSettings, ToolChoice, ToolSpec } from '../../model/model.js';
+import { inWords } from '../shared/output/output-mode.js';
 import { acceptedTools } from '../shared/tools/accepted-tools.js';
-import { withoutDialect } from '../shared/tools/tool-parameters.js';
 import { defined, isObject, objectsIn, textOr, type WireObject, wellFormed } from '../shared/wire.js';
 import { withCacheMarks } from './cache-marks.js';
 import { toWireConversation } from './messages.js';
@@ -66,11 +65,6 @@ function withConfig(config: WireObject, given: WireObject): WireObject | undefin
 /** The user's `container` may be an object with skills but no id. */
 function withContainer(id: string | undefined, { container: given }: WireObject): unknown {
   return id !== undefined && isObject(given) ? { id, ...given } : (given ?? id);
-}
-
-/** Prompt for the output schema, if the model or the API does not support it. The output is validated in any case. */
-function inWords(schema: JsonSchema): string {
-  return `Answer with JSON alone, without a word before or after it, that matches this JSON Schema:\n${JSON.stringify(withoutDialect(schema))}`;
 }
 
 interface WireTools {

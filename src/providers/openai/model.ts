@@ -1,18 +1,21 @@
 import { OptionInvalidError } from '../../errors.js';
 import type { Model } from '../../model/model.js';
+import { environment } from '../shared/browser.js';
 import { clientModel } from '../shared/client.js';
+import { StructuredOutput } from '../shared/output/output-mode.js';
 import type { OpenAIApi } from './advice.js';
 import { prepareCompletion } from './chat/protocol.js';
 import { type OpenAIClient, serverAt } from './client.js';
 import { isChatOnly } from './model-names.js';
 import type { OpenAIOptions } from './options.js';
+import { outputModeAt } from './output-modes.js';
 import { makeClient } from './own-client.js';
 import { prepareResponse } from './responses/protocol.js';
 
 /** Creates a model from valid options. */
 export function openaiModel(modelId: string, options: OpenAIOptions): Model {
   const isOwnClient = options.client === undefined;
-  return clientModel<OpenAIClient>(modelId, options, {
+  const model = clientModel<OpenAIClient>(modelId, options, {
     provider: 'openai',
     requestIdHeader: 'x-request-id',
     makeClient,
@@ -32,6 +35,12 @@ export function openaiModel(modelId: string, options: OpenAIOptions): Model {
       return prepareCompletion({ client, model: modelId, isOwnClient, server, maxTokensField, logger }, request);
     },
   });
+  const structured = new StructuredOutput(options.outputMode ?? outputModeAt(urlOf(options), modelId));
+  return { ...model, generate: (request) => structured.ask(request, model.generate) };
+}
+
+function urlOf({ client, baseURL }: OpenAIOptions): string | undefined {
+  return client === undefined ? (baseURL ?? (environment().OPENAI_BASE_URL?.trim() || undefined)) : client.baseURL;
 }
 
 function apiOf({ baseURL, responses }: OpenAIClient, modelId: string, { api, tools }: OpenAIOptions): OpenAIApi {

@@ -8,6 +8,7 @@ export type {
   HttpAnswer,
 } from '../shared/client.js';
 export { ProviderError, type ProviderFailure } from '../shared/error.js';
+export type { OutputMode } from '../shared/output/output-mode.js';
 export type { OpenAIApi } from './advice.js';
 export type { OpenAIClient, OpenAIResponsesClient } from './client.js';
 export type { OpenAIOptions, OpenAITool } from './options.js';

@@ -1,7 +1,8 @@
 import type { Logger } from '../../internal/logger.js';
 import { boolean, having, listOf, logger, oneOf, required, text } from '../../internal/options/rules.js';
 import type { OptionTable } from '../../internal/options/validate.js';
-import { connectionRules } from '../shared/connection.js';
+import { connectionRules, outputMode } from '../shared/connection.js';
+import type { OutputMode } from '../shared/output/output-mode.js';
 import type { OpenAIApi } from './advice.js';
 import type { OpenAIClient } from './client.js';
 
@@ -60,6 +61,11 @@ export interface OpenAIOptions {
    * Default: `max_completion_tokens` for OpenAI and Azure, `max_tokens` for other servers.
    */
   readonly maxTokensField?: 'max_completion_tokens' | 'max_tokens' | undefined;
+  /**
+   * How the model is asked for structured output. Default: by a table of services. If the service refuses, the next mode is
+   * tried and kept: `after-tools`, then `tool`, then the schema in the instructions.
+   */
+  readonly outputMode?: OutputMode | undefined;
 }
 
 /** The rules of the options. */
@@ -70,4 +76,5 @@ export const openaiRules = {
   previousResponseId: boolean,
   logger,
   maxTokensField: oneOf('max_completion_tokens', 'max_tokens'),
+  outputMode,
 } satisfies OptionTable<OpenAIOptions>;

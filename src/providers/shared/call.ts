@@ -1,9 +1,9 @@
-import { type Clock, systemClock } from '../../internal/clock.js';
+import type { Clock } from '../../internal/clock.js';
 import { createDeferred } from '../../internal/promise.js';
-import type { ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import type { ModelPart, ModelRequest, ModelResponse } from '../../model/model.js';
 import { ProviderError, withRequestId } from './error.js';
 import { toProviderError } from './failure.js';
+import { clockOf, IdleWatch, type WatchedRequest } from './idle.js';
 
 const LONGEST_WAIT_MS = 60_000;
 
@@ -12,44 +12,36 @@ export interface ProviderCall<Answer> {
   readonly provider: string;
   readonly maxRetries: number;
   send(): PromiseLike<Answer>;
-  read(answer: Answer, request: ModelRequest): Promise<ModelResponse>;
+  read(answer: Answer, request: WatchedRequest): Promise<ModelResponse>;
   /** The provider's id of the request, to quote in a support ticket. */
   requestIdOf(answer: Answer): string | null | undefined;
 }
 
-/** Makes a call with its own abort signal, and retries it on errors that may pass. */
-export function answerTo<Answer>(
+/**
+ * Makes a call with its own abort signal, and retries it on errors that may pass.
+ * An abort rejects at once with the caller's reason, and the caller's signal keeps no listener. The official clients
+ * leave a listener for each attempt. A stream that is silent for too long is aborted too.
+ */
+export async function answerTo<Answer>(
   request: ModelRequest,
   prepare: (request: ModelRequest) => Promise<ProviderCall<Answer>>,
 ): Promise<ModelResponse> {
-  return abortable(request.signal, async (signal) => {
-    const own = { ...request, signal };
-    return withRetries(await prepare(own), own);
-  });
-}
-
-/**
- * Runs a call with an abort signal that follows the caller's signal.
- * An abort rejects at once with the caller's reason, and the caller's signal keeps no listener. The official clients
- * leave a listener for each attempt.
- */
-async function abortable<T>(
-  signal: AbortSignal | undefined,
-  call: (signal: AbortSignal | undefined) => Promise<T>,
-): Promise<T> {
-  if (signal === undefined) return call(undefined);
-  signal.throwIfAborted();
+  const { signal } = request;
+  signal?.throwIfAborted();
   const controller = new AbortController();
   const { promise, reject } = createDeferred<never>();
-  const abort = () => {
-    reject(signal.reason);
-    controller.abort(signal.reason);
+  const stop = (reason: unknown) => {
+    reject(reason);
+    controller.abort(reason);
   };
-  signal.addEventListener('abort', abort, { once: true });
+  const abort = () => stop(signal?.reason);
+  signal?.addEventListener('abort', abort, { once: true });
+  const own = { ...request, signal: controller.signal, idle: new IdleWatch(request, stop) };
   try {
-    return await Promise.race([promise, call(controller.signal)]);
+    return await Promise.race([promise, prepare(own).then((call) => withRetries(call, own))]);
   } finally {
-    signal.removeEventListener('abort', abort);
+    own.idle.end();
+    signal?.removeEventListener('abort', abort);
   }
 }
 
@@ -57,7 +49,7 @@ async function abortable<T>(
  * Retries a request, and waits as long as the provider asks.
  * Replaces the retries of the clients: their waits ignore the abort signal and have no limit.
  */
-async function withRetries<Answer>(call: ProviderCall<Answer>, request: ModelRequest): Promise<ModelResponse> {
+async function withRetries<Answer>(call: ProviderCall<Answer>, request: WatchedRequest): Promise<ModelResponse> {
   const clock = clockOf(request);
   for (let retries = 0; ; retries += 1) {
     const { response, failure, isFinal } = await attempt(call, request);
@@ -82,8 +74,8 @@ interface Outcome {
  * Makes one attempt. After the response began, only an error with a status code may be retried, and only before the
  * first delta.
  */
-async function attempt<Answer>(call: ProviderCall<Answer>, request: ModelRequest): Promise<Outcome> {
-  const { onPart, signal } = request;
+async function attempt<Answer>(call: ProviderCall<Answer>, request: WatchedRequest): Promise<Outcome> {
+  const { onPart, signal, idle } = request;
   let answer: Answer;
   try {
     answer = await call.send();
@@ -94,6 +86,7 @@ async function attempt<Answer>(call: ProviderCall<Answer>, request: ModelRequest
   const show = (part: ModelPart) => {
     if (signal?.aborted) return;
     isShown = true;
+    idle.hear();
     onPart?.(part);
   };
   try {
@@ -103,11 +96,6 @@ async function attempt<Answer>(call: ProviderCall<Answer>, request: ModelRequest
     const hasStatus = failure instanceof ProviderError && failure.status !== undefined;
     return { failure, isFinal: isShown || !hasStatus };
   }
-}
-
-/** The clock of the run, or the system clock outside a run. */
-function clockOf(request: ModelRequest & Partial<Pick<ModelCallRequest, 'run'>>): Clock {
-  return request.run?.clock ?? systemClock;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Awaitable } from '../../internal/promise.js';
 import type { Model, ModelRequest, ModelResponse } from '../../model/model.js';
 import { answerTo, type ProviderCall } from './call.js';
 import type { Connection } from './connection.js';
+import type { WatchedRequest } from './idle.js';
 import { defined } from './wire.js';
 
 /** Options of one client request. */
@@ -47,7 +48,7 @@ export interface ClientProtocol<Client> {
 export interface PreparedCall {
   /** Sends the request. Called once for each attempt. */
   send(options: ClientRequestOptions): Promise<Answer>;
-  read(answer: Answer, request: ModelRequest): Promise<ModelResponse>;
+  read(answer: Answer, request: WatchedRequest): Promise<ModelResponse>;
 }
 
 /** Creates a model that uses the client of the options, or a client created at the first call. */

@@ -1,5 +1,5 @@
 import { OptionInvalidError } from '../../errors.js';
-import { anything, fullText, required, whole } from '../../internal/options/rules.js';
+import { anything, fullText, oneOf, required, whole } from '../../internal/options/rules.js';
 import { type OptionRules, validateOption, validateOptions } from '../../internal/options/validate.js';
 
 /** The connection options of a provider. */
@@ -10,6 +10,8 @@ export interface Connection<Client> {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly maxRetries?: number | undefined;
 }
+
+export const outputMode = oneOf('native', 'tool', 'after-tools');
 
 /** The rules of the connection options. */
 export const connectionRules = {

@@ -2,6 +2,8 @@ import type { Answer } from './client.js';
 import { ProviderError } from './error.js';
 import { EventReader, type TakeEvent } from './event-reader.js';
 import { toProviderError } from './failure.js';
+import type { IdleWatch } from './idle.js';
+import { isObject } from './wire.js';
 
 /** The origin of a response. */
 export interface EventSource {
@@ -10,7 +12,11 @@ export interface EventSource {
   readonly isOwnClient: boolean;
   /** Names of events that are skipped without parsing. */
   readonly skips?: ReadonlySet<string> | undefined;
+  readonly idle: IdleWatch;
 }
+
+/** Events that only keep the connection open. */
+const PINGS: ReadonlySet<unknown> = new Set(['ping', 'keepalive', 'keep-alive', 'heartbeat']);
 
 /**
  * Passes the events of a streamed response to `take`, each as soon as its bytes have arrived. A response received whole
@@ -20,8 +26,14 @@ export interface EventSource {
 export async function receiveEvents(answer: Answer, source: EventSource, take: TakeEvent): Promise<void> {
   const { data } = answer;
   const body = bodyOf(answer, source.isOwnClient);
-  if (body === undefined) return isAsyncIterable(data) ? drain(data, source.provider, take) : take(data);
-  const reader = new EventReader(source, take);
+  const hear = (event: unknown) => {
+    // Only events with a type tell about work without a part.
+    const type = isObject(event) ? event.type : undefined;
+    if (type !== undefined && !PINGS.has(type)) source.idle.hearMore();
+    take(event);
+  };
+  if (body === undefined) return isAsyncIterable(data) ? drain(data, source.provider, hear) : take(data);
+  const reader = new EventReader(source, hear);
   await drain(body, source.provider, (bytes) => reader.push(bytes as Uint8Array));
   reader.end();
 }

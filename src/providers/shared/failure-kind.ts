@@ -22,8 +22,15 @@ interface KindRule {
  */
 const RULES: readonly KindRule[] = [
   {
+    kind: 'quota',
+    names:
+      /^(?:insufficient_quota|credit_balance_exhausted|billing_hard_limit_reached|billing_not_active|billing_error|quota_exceeded|payment_required|1113)$/,
+    words:
+      /credit balance|insufficient (?:balance|credits?|quota|funds)|no credits remaining|out of credits|more credits|billing (?:hard )?limit|budget limit exceeded|exceeded your current quota|余额不足/i,
+  },
+  {
     kind: 'rate-limit',
-    names: /^(?:rate_limit_exceeded|insufficient_quota|resource_exhausted|throttlingexception)$/,
+    names: /^(?:rate_limit_exceeded|resource_exhausted|throttlingexception)$/,
     words:
       /\b(?:tokens|requests) per (?:min(?:ute)?|day|hour)\b|\brate limit(?:ed)?\b|\btoo many requests\b|\bwait before trying\b/i,
   },
@@ -49,9 +56,9 @@ const RULES: readonly KindRule[] = [
   },
   {
     kind: 'tool-format',
-    names: /^(?:tool_use_failed|malformed_function_call|invalid_tool_call)$/,
+    names: /^(?:tool_use_failed|malformed_function_call|unexpected_tool_call|invalid_tool_call)$/,
     words:
-      /failed to (?:call a function|generate tool_calls|parse tool calls?)|tool call validation failed|error parsing tool call|invalid sequence as part of tooluse|malformed_function_call|malformed function call/i,
+      /failed to (?:call a function|generate tool_calls|parse tool calls?)|tool call validation failed|error parsing tool call|invalid sequence as part of tooluse|malformed[_ ](?:function|tool)[_ ]call|unexpected[_ ]tool[_ ]call|too[_ ]many[_ ]tool[_ ]calls/i,
   },
   {
     kind: 'content-filter',
@@ -63,9 +70,9 @@ const RULES: readonly KindRule[] = [
   {
     kind: 'auth',
     names:
-      /^(?:invalid_api_key|authentication_error|permission_error|permission_denied|unauthenticated|billing_error|unrecognizedclientexception|accessdeniedexception|expiredtokenexception|invalidsignatureexception)$/,
+      /^(?:invalid_api_key|authentication_error|permission_error|permission_denied|unauthenticated|unrecognizedclientexception|accessdeniedexception|expiredtokenexception|invalidsignatureexception)$/,
     words:
-      /\bapi[ _-]?key (?:not valid|is invalid|invalid|expired)|(?:incorrect|invalid|missing) api[ _-]?key|security token|credit balance|insufficient (?:balance|credits)|not authorized|unauthorized/i,
+      /\bapi[ _-]?key (?:not valid|is invalid|invalid|expired)|(?:incorrect|invalid|missing) api[ _-]?key|security token|not authorized|unauthorized/i,
   },
   {
     kind: 'overloaded',
@@ -90,7 +97,8 @@ export function kindOf({ status, names, message }: FailureSigns): ModelErrorKind
 
 function kindOfStatus(status: number | undefined): ModelErrorKind {
   if (status === undefined) return 'unknown';
-  if (status === 401 || status === 402 || status === 403) return 'auth';
+  if (status === 401 || status === 403) return 'auth';
+  if (status === 402) return 'quota';
   if (status === 408) return 'network';
   if (status === 413) return 'context-overflow';
   if (status === 429) return 'rate-limit';

@@ -36,7 +36,7 @@ const STATUS_OF_NAME = new Map([
 ]);
 /** Matches names of permanent errors, which a retry cannot fix. */
 const LASTING =
-  /^(?:invalid_(?:request|api_key|argument|param|prompt|model)|authentication_|permission_|billing_|not_found|insufficient_quota|context_length_|validationexception)/;
+  /^(?:invalid_(?:request|api_key|argument|param|prompt|model)|authentication_|permission_|billing_|not_found|insufficient_quota|quota_exceeded|credit_balance_|context_length_|validationexception)/;
 
 /**
  * Converts what a provider's client threw, or an `{ error }` object of a server, into a typed error.
@@ -53,10 +53,12 @@ export function toProviderError(provider: string, thrown: unknown): KeelsonError
   const error = isObject(thrown) ? thrown : {};
   const status = statusOf(error);
   const message = messageOf(thrown, error);
+  const kind = isCut(error) ? 'network' : kindOf({ status, names: namesOf(error), message });
   return new ProviderError(provider, message, {
     status,
-    kind: isCut(error) ? 'network' : kindOf({ status, names: namesOf(error), message }),
-    retryable: isRetryable(error, status),
+    kind,
+    // Services report a used up quota with status 429, as they do a limit that passes.
+    retryable: kind !== 'quota' && isRetryable(error, status),
     retryAfterMs: retryAfterOf(error),
     requestId: textOr(error.requestID) || undefined,
     cause: thrown,

@@ -14,10 +14,10 @@ type Decisions = Extract<UIRequest, { readonly type: 'decisions' }>;
 type OpenSession = Pick<StoredSession, 'record' | 'agent'>;
 
 /**
- * Returns the decisions of a request on everything that waits, with the results of the calls that the page has run. An approval
- * of a call approves what waits inside of it. Rejects with a UIDecisionMissingError if a call has neither, and with a
- * UICallUnknownError if a decision or a result belongs to no call that waits for it. Rejects with a UIBodyInvalidError if new
- * arguments do not fit their tool.
+ * Returns the decisions of a request, with the results of the calls that the page has run. Calls without a decision keep
+ * waiting. An approval of a call approves what waits inside of it. Rejects with a UIDecisionMissingError if the request decides
+ * on nothing that waits, and with a UICallUnknownError if a decision or a result belongs to no call that waits for it. Rejects
+ * with a UIBodyInvalidError if new arguments do not fit their tool.
  */
 export async function checkDecisions(
   { record, agent }: OpenSession,
@@ -41,8 +41,7 @@ export async function checkDecisions(
     else if (!isGivenUp(id, all, waiting)) throw new UICallUnknownError(`${showValue(id)} ${NOT_WAITING}`);
   }
   if (waiting.length === 0) throw new UICallUnknownError('No tool call waits for a result. Load the history again.');
-  const missing = waiting.filter((one) => !Object.hasOwn(all, one.id) && !Object.hasOwn(all, outermost(one)));
-  if (missing.length > 0) throw new UIDecisionMissingError(missing.map(({ id }) => id));
+  if (Object.keys(all).length === 0) throw new UIDecisionMissingError([...waits.keys()]);
   return all;
 }
 

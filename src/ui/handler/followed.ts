@@ -44,7 +44,8 @@ export function followed<Output>(stream: RunStream<Output>, { load, steps }: Cat
     },
   };
   const cancel: RunStream['cancel'] = (path, reason) => stream.cancel(path, reason);
-  return { result: stream.result, text: stream.text, cancel, [Symbol.asyncIterator]: () => iterator };
+  const { result, text, output } = stream;
+  return { result, text, output, cancel, [Symbol.asyncIterator]: () => iterator };
 }
 
 /** True for the decision on a suspended answer. */

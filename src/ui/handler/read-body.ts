@@ -1,15 +1,15 @@
-import { JSONParser } from '@streamparser/json';
 import { isObject } from '../../internal/json.js';
 import { isMarker } from '../ai-sdk/from-ui-messages.js';
 import { UIBodyInvalidError, UIBodyTooLargeError, UIBodyUsedError, UIContentTypeInvalidError } from '../error.js';
 import { invalidBody } from '../invalid-body.js';
+import { BodySplitter } from './split-body.js';
 
 /** A page may repeat a chat of this many times `maxBodyBytes`. */
 const REPEATED = 16;
 
 /**
- * Parses a JSON body while it arrives. Keeps the last message whole, or all messages of the role `tool` at the end. A page
- * repeats the messages before it; of those only the ids, the roles and the types of the parts are kept.
+ * Parses the messages of a JSON body while they arrive. Keeps the last message whole, or all messages of the role `tool` at
+ * the end. A page repeats the messages before it; of those only the ids, the roles and the types of the parts are kept.
  *
  * Refuses a body whose last message and other members have more than `maxBytes` bytes, and one that has 16 times as much.
  * Refuses other content types, because a page of another origin can send those without a preflight request. Refuses keys
@@ -32,68 +32,43 @@ export async function readBody(request: Request, maxBytes: number): Promise<unkn
   }
 }
 
-/** A value of the body, and its size in bytes. */
+/** A message, and its size in bytes. */
 interface Sized {
-  value: unknown;
-  size: number;
+  readonly value: unknown;
+  readonly size: number;
 }
 
 class BodyParser {
-  private readonly parser = new JSONParser({ paths: ['$', '$.*', '$.messages.*'], keepStack: false });
-  private readonly decoder = new TextDecoder('utf-8', { fatal: true });
-  private readonly members = new Map<string, Sized>();
+  private readonly splitter = new BodySplitter({
+    list: () => {
+      this.messages = [];
+    },
+    item: ({ text, size }) => this.addMessage({ value: JSON.parse(text), size }),
+  });
   private messages: unknown[] = [];
   /** The last message that is not the place of a summary, or the results of tools at the end. */
   private last: { readonly message: Sized; readonly index: number }[] = [];
   /** The bytes of the results at the end, without the last one. */
   private lastBytes = 0;
-  private root: unknown = undefined;
   private bytes = 0;
-  /** The end of the previous value. */
-  private start = 0;
-  /** The value before the current token, which ends it. */
-  private unmeasured: Sized | undefined = undefined;
 
-  constructor(private readonly maxBytes: number) {
-    this.parser.onToken = ({ offset }) => {
-      if (this.unmeasured === undefined) return;
-      this.unmeasured.size = offset - this.start;
-      this.unmeasured = undefined;
-      this.start = offset;
-    };
-    this.parser.onValue = ({ value, key, stack }) => {
-      const sized = { value, size: 0 };
-      this.unmeasured = sized;
-      if (stack.length === 0) this.root = value;
-      else if (stack.length === 1) this.addMember(String(key), sized);
-      else this.addMessage(sized);
-    };
-  }
+  constructor(private readonly maxBytes: number) {}
 
   write(chunk: Uint8Array): void {
     this.bytes += chunk.byteLength;
     if (this.bytes > REPEATED * this.maxBytes) throw new UIBodyTooLargeError(this.maxBytes);
-    this.decoder.decode(chunk, { stream: true });
-    this.parser.write(chunk);
+    this.splitter.write(chunk);
+    if (this.splitter.restBytes > this.maxBytes) throw new UIBodyTooLargeError(this.maxBytes);
   }
 
   end(): unknown {
-    this.decoder.decode();
-    if (!this.parser.isEnded) this.parser.end();
-    if (!isObject(this.root)) throw invalidBody('the body', 'an object', this.root);
-    const kept = [this.last.at(-1)?.message, ...this.members.values()];
-    const size = kept.reduce((sum, value) => sum + (value?.size ?? 0), this.lastBytes);
-    if (size > this.maxBytes) throw new UIBodyTooLargeError(this.maxBytes);
-    const body = Object.fromEntries([...this.members].map(([name, { value }]) => [name, value]));
+    const root: unknown = JSON.parse(this.splitter.end());
+    if (!isObject(root)) throw invalidBody('the body', 'an object', root);
+    const kept = this.splitter.restBytes + this.lastBytes + (this.last.at(-1)?.message.size ?? 0);
+    if (kept > this.maxBytes) throw new UIBodyTooLargeError(this.maxBytes);
+    const body = Array.isArray(root.messages) ? { ...root, messages: this.messages } : root;
     checkKeys(body);
     return body;
-  }
-
-  private addMember(name: string, member: Sized): void {
-    const isList = name === 'messages' && Array.isArray(member.value);
-    if (isList) member.value = this.messages;
-    this.members.set(name, member);
-    if (isList) this.messages = [];
   }
 
   private addMessage(message: Sized): void {

@@ -27,7 +27,8 @@ export function watched<Output>(stream: RunStream<Output>, log: RunLog, clock: C
     },
   };
   const cancel: RunStream['cancel'] = (path, reason) => stream.cancel(path, reason);
-  return { result: stream.result, text: stream.text, cancel, [Symbol.asyncIterator]: () => iterator };
+  const { result, text, output } = stream;
+  return { result, text, output, cancel, [Symbol.asyncIterator]: () => iterator };
 }
 
 /** Reads the rest, so that it does not wait in memory. */

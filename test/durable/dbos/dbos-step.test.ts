@@ -5,6 +5,7 @@ import { DBOS } from '@dbos-inc/dbos-sdk';
 import {
   Agent,
   type AgentOptions,
+  type Message,
   type Model,
   ModelError,
   OptionInvalidError,
@@ -39,6 +40,8 @@ const folder = mkdtempSync(join(tmpdir(), 'keelson-dbos-'));
 function agentOf(options: AgentOptions): Agent {
   return new Agent(durable({ step: dbosStep() }).options({ clock: fastClock(), logger: keepingLogger(), ...options }));
 }
+
+const turnOf = (messages: readonly Message[]) => messages.filter(({ role }) => role === 'assistant').length;
 
 describeWithPostgres('dbosStep on a real PostgreSQL', () => {
   let service: DbosSetup;
@@ -232,6 +235,54 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
 
       expect(await DBOS.retrieveWorkflow('shutdown').getResult({ pollingIntervalMs: 20 })).toBe('call 2');
       expect(await dbos.steps('shutdown')).toEqual(['start', 'model 1']);
+    });
+
+    test.each([
+      {
+        what: 'asks for another step',
+        id: 'renamed',
+        part: 'lifecycle "second"',
+        agent: { lifecycle: ['audit', 'second'] },
+      },
+      { what: 'ends the run early', id: 'limited', part: 'ERR_TURN_LIMIT', agent: { maxTurns: 1 } },
+    ])('a version that $what leaves the workflow pending, and a rollback goes on', async ({ id, part, agent }) => {
+      const asked: DbosDecisionRequest[] = [];
+      const works: string[] = [];
+      const version =
+        ({ lifecycle = ['second', 'audit'], maxTurns = 20 }: { lifecycle?: readonly string[]; maxTurns?: number }) =>
+        async () => {
+          const step = dbosStep();
+          const engine = durable({ step, hooks: ['audit', 'second'] });
+          const named = lifecycle.map((name) => ({ name, beforeAgent: () => void works.push(name) }));
+          const made = engine.options({
+            model: scriptedModel(
+              ({ messages }) => [calls('look'), calls('pay'), says('Done.')][turnOf(messages)] ?? 'Over.',
+            ),
+            tools: ['look', 'pay'].map((name) => toolOf(name, () => name)),
+            lifecycle: [approval({ tools: ['pay'] }), ...named],
+            logger: keepingLogger(),
+            maxTurns,
+          });
+          const worker = new Agent(made);
+          const suspended = await worker.run('Pay.');
+          const resume = await step.decisions(suspended, { notify: (request) => void asked.push(request) });
+          return (await worker.run('', { messages: suspended.history, resume })).text;
+        };
+      await dbos.start(id, version({}));
+      while (asked.length === 0) await pause(5);
+      works.length = 0;
+
+      dbos.deploy(id, version(agent));
+      await dbos.relaunch();
+      while (!dbos.lines.some((line) => line.includes(`"${id}" waits`) && line.includes(part))) await pause(5);
+
+      expect(await DBOS.getWorkflowStatus(id)).toMatchObject({ status: 'PENDING' });
+      expect(works).toEqual([]);
+      dbos.deploy(id, version({}));
+      await dbos.relaunch();
+      await service.client.send(id, { [asked[0]?.pending[0]?.id ?? '']: 'approve' }, asked[0]?.id);
+      expect(await DBOS.retrieveWorkflow(id).getResult({ pollingIntervalMs: 20 })).toBe('Done.');
+      expect(works).toEqual(['second', 'audit']);
     });
 
     test('a replay of two agents at once begins their steps in the same order', async () => {

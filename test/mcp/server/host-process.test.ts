@@ -26,7 +26,7 @@ test('without the SDK, a server is unavailable and its error names the package t
   const { stdout } = await promisify(execFile)(process.execPath, [withoutSdk]);
 
   expect(stdout.trim().split('\n')).toEqual([
-    'ERR_PACKAGE_MISSING MCP server "a": The package `@modelcontextprotocol/sdk` could not be loaded. Install it beside keelson: npm install @modelcontextprotocol/sdk',
+    'ERR_PACKAGE_MISSING MCP server "a": The package `@modelcontextprotocol/client` could not be loaded. Install it beside keelson: npm install @modelcontextprotocol/client',
     'unavailable',
   ]);
 });

@@ -73,7 +73,7 @@ test.each([
     else response.writeHead(code, { 'content-type': 'text/html' }).end(said);
     return true;
   });
-  const { mcp } = await connected({ servers: { a: { url: server.url } } });
+  const { mcp } = await connected({ servers: { a: { url: server.url, protocol: '2025-11-25' } } });
 
   expect(mcp.status()[0]?.lastError).toBe(
     'The MCP server "a" did not understand the request (400): The header X-Key is missing.',

@@ -11,7 +11,8 @@ const methods = ({ seen }: HandServer) => seen.map(({ method, message }) => mess
 describe('the Streamable HTTP transport', () => {
   test('sends headers, the protocol version and the session id, and ends the session on close', async () => {
     const server = await handServer();
-    const { mcp } = await connected({ servers: { a: { url: server.url, headers: { 'X-Key': 'k' } } } });
+    const config = { url: server.url, headers: { 'X-Key': 'k' }, protocol: '2025-11-25' } as const;
+    const { mcp } = await connected({ servers: { a: config } });
     await call(mcp, 'echo');
 
     await mcp.close();

@@ -70,7 +70,7 @@ test('a bundle names the missing package when it needs it', async () => {
     console.log(mcp.status()[0].lastError);
     await mcp.close();`;
 
-  expect(await runAlone(program)).toContain('npm install @modelcontextprotocol/sdk');
+  expect(await runAlone(program)).toContain('npm install @modelcontextprotocol/client');
 });
 
 test('a bundle checks values in a worker', async () => {

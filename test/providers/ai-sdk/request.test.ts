@@ -297,7 +297,7 @@ describe('a call', () => {
     expect(older).not.toHaveProperty('reasoning');
     expect(newer).toMatchObject({ ...settings, reasoning: 'low' });
     expect(newer.providerOptions).toEqual(given.providerOptions);
-    expect(Object.keys(await sent({}))).toEqual(['prompt']);
+    expect(Object.keys(await sent({}))).toEqual(['prompt', 'abortSignal']);
   });
 
   test.each<[string, Version, readonly (string | undefined)[]]>([

@@ -102,7 +102,7 @@ describe('a response', () => {
       { type: 'text', text: 'Hi' },
     ];
     const model = scriptedModel('v4', [{ content }], { provider: 'openai.responses' });
-    const other = scriptedModel('v4', [{ content: [] }]);
+    const other = scriptedModel('v4', [{ content: [{ type: 'text', text: 'Yes' }] }]);
 
     const { history, text } = await new Agent({ model: aiSdk(model) }).run('Hello');
     const messages = JSON.parse(JSON.stringify(history));

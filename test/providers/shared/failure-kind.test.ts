@@ -15,6 +15,8 @@ interface Wording {
   readonly status: number | null;
   readonly error: Readonly<Record<string, unknown>> | null;
   readonly source: string;
+  /** The day of the report or of the last change of the page. */
+  readonly date: string;
 }
 
 const wordings: readonly Wording[] = JSON.parse(
@@ -52,8 +54,22 @@ describe('the kind of a failure', () => {
 
   test('has wordings of at least ten services, each with its source', () => {
     expect(new Set(wordings.map(({ service }) => service)).size).toBeGreaterThanOrEqual(10);
-    expect(new Set(wordings.map(({ kind }) => kind)).size).toBe(8);
-    for (const { source } of wordings) expect(source).toMatch(/^https:\/\//);
+    expect(new Set(wordings.map(({ kind }) => kind)).size).toBe(9);
+    for (const { source, date } of wordings) {
+      expect(source).toMatch(/^https:\/\//);
+      expect(date).toMatch(/^(?:\d{4}-\d\d-\d\d|unknown)$/);
+    }
+  });
+
+  test('is a quota that is used up, which no retry brings back, also with status 429', () => {
+    for (const { error, status, kind } of wordings) {
+      if (kind !== 'quota') continue;
+      const thrown = Object.assign(new Error('refused'), { status, error, code: error?.code, type: error?.type });
+      expect(toProviderError('test', thrown)).toMatchObject({ kind, retryable: false });
+      const responseBody = JSON.stringify({ error });
+      const sdk = { message: '', statusCode: status, isRetryable: true, responseBody };
+      expect(toFailure('test', sdk)).toMatchObject({ kind, retryable: false });
+    }
   });
 
   test('is network for a lost connection and a stream that ended early', () => {

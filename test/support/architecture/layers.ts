@@ -28,10 +28,12 @@ const layerOf: Record<string, number> = {
   lifecycles: LEAF,
   durable: LEAF,
   testing: LEAF,
+  trace: LEAF,
   ui: LEAF,
   'telemetry/otel': LEAF,
   'index.ts': ENTRY,
   runtime: ENTRY,
+  cli: ENTRY,
 };
 
 /** The folders that a leaf folder may import in addition to the layers 0 to 3. */
@@ -42,6 +44,7 @@ const leafMayImport: Record<string, readonly string[]> = {
   mcp: ['trust'],
   plugins: ['trust'],
   testing: ['agent'],
+  trace: ['agent'],
   ui: ['agent'],
   durable: ['agent'],
 };
@@ -58,6 +61,8 @@ const nodeAllowed = [
   'stores',
   'durable',
   'telemetry/otel',
+  'trace',
+  'cli',
   'runtime',
 ];
 
@@ -70,14 +75,14 @@ const clients: Record<string, readonly string[]> = {
   '@anthropic-ai/sdk': ['providers/anthropic'],
   ai: ['providers/ai-sdk'],
   '@ai-sdk/provider': ['providers/ai-sdk'],
-  '@modelcontextprotocol/sdk': ['mcp/connection/sdk-v1', 'mcp/transport/authorization.ts', 'mcp/transport/oauth.ts'],
+  '@modelcontextprotocol/client': ['mcp/connection/sdk-v2', 'mcp/transport/oauth.ts'],
+  '@modelcontextprotocol/sdk': ['mcp/connection/sdk-v1', 'mcp/transport/oauth.ts'],
   '@redis/client': ['stores/redis'],
   '@opentelemetry/api': ['telemetry/otel'],
   '@restatedev/restate-sdk': ['durable/restate'],
   '@dbos-inc/dbos-sdk': ['durable/dbos'],
   'es-module-lexer': ['plugins/imports.ts'],
   minisearch: ['lifecycles/tool-search/index-tools.ts'],
-  '@streamparser/json': ['ui/handler/read-body.ts'],
   re2js: ['shell-hooks/hook/linear-pattern.ts'],
   yaml: ['skills/front-matter.ts'],
   jiti: ['plugins'],

@@ -130,7 +130,7 @@ export async function runErrand(
 }
 
 /** Approves every pending call. */
-export async function approveAll(result: RunResult): Promise<Record<string, 'approve'>> {
+export async function approveAll(result: Pick<RunResult, 'pending'>): Promise<Record<string, 'approve'>> {
   return Object.fromEntries(result.pending.map(({ id }) => [id, 'approve' as const]));
 }
 

@@ -15,10 +15,10 @@ export interface ErrandEngine {
 }
 
 /**
- * The steps of an errand: the start, 7 model calls, a wait, and 8 tool calls, of which one is suspended first. Without the
+ * The steps of an errand: the start, 9 model calls, a wait, and 8 tool calls, of which one is suspended first. Without the
  * failed model call and its wait, if a kill prevents that the failure is stored.
  */
-const STEPS = [15, 17];
+const STEPS = [17, 19];
 
 /** Runs an errand with its logs at `path`, approves its payment as another process, and checks its answer and its logs. */
 export async function finishErrand(engine: ErrandEngine, path: string, kills: readonly KillOrder[]): Promise<void> {

@@ -1,4 +1,4 @@
-/** A host program whose installation has no `@modelcontextprotocol/sdk`. Prints the errors and the state of a server. */
+/** A host program whose installation has no SDK of MCP. Prints the errors and the state of a server. */
 import { register } from 'node:module';
 import { mcpServers } from 'keelson/mcp';
 

@@ -110,17 +110,20 @@ describe('a tool that the page runs with `onToolCall`', () => {
     expect(modelRead(scene)).toEqual({ call_1: '!No screen.' });
   });
 
-  test('may be called twice in one turn, and the answer goes on once both calls have an output', async () => {
+  test('may be called twice in one turn, and the model is asked again once both calls have an output', async () => {
     const scene = arrange([calls(ASK, ASK), 'Both.']);
     const { page } = pageOf(scene, () => undefined);
     await page.sendMessage({ text: 'Ask me twice.' });
 
     await page.addToolOutput({ tool: 'askColour', toolCallId: 'call_2', output: 'blue' });
     const early = await post(scene.handler, '', { id: 'chat', messages: page.messages });
+    await early.text();
+    const { pending } = await loadHistory(scene.handler);
     await page.addToolOutput({ tool: 'askColour', toolCallId: 'call_1', output: 'red' });
     await until(() => textsIn(page.messages).includes('Both.'));
 
-    expect([early.status, early.headers.get('keelson-error')]).toEqual([409, 'ERR_UI_DECISION_MISSING']);
+    expect([early.status, pending]).toEqual([200, [expect.objectContaining({ id: 'call_1' })]]);
+    expect(scene.model.requests).toHaveLength(2);
     expect(modelRead(scene)).toEqual({ call_1: 'red', call_2: 'blue' });
   });
 
@@ -136,6 +139,20 @@ describe('a tool that the page runs with `onToolCall`', () => {
     await until(() => textsIn(page.messages).includes('Both.'));
 
     expect([page.errors, scene.paid, modelRead(scene).call_1]).toEqual([[], ['paid'], 'red']);
+  });
+
+  test('may be answered while another call keeps waiting for approval', async () => {
+    const { send, handler, model, paid } = await waiting();
+
+    await (await send({ call_1: red })).text();
+    const { messages, pending } = await loadHistory(handler);
+    const unpaid = [...paid];
+    await (await send({ call_1: red, call_2: approved })).text();
+
+    expect(statesIn(messages)).toMatchObject({ call_1: 'output-available', call_2: 'approval-requested' });
+    expect(pending).toMatchObject([{ id: 'call_2' }]);
+    expect([unpaid, paid]).toEqual([[], ['paid']]);
+    expect(model.requests).toHaveLength(2);
   });
 
   test('is open after a reload, and its output continues the answer', async () => {
@@ -214,7 +231,6 @@ describe('refuses', () => {
       { call_1: { ...approved, approval: { id: 'call_1', approved: true } }, call_2: approved },
       'ERR_UI_CALL_UNKNOWN',
     ],
-    ['a result alone, while another call waits for approval', { call_1: red }, 'ERR_UI_DECISION_MISSING'],
     ['the result of an unknown call', { call_1: red, call_2: { ...red, toolCallId: 'call_9' } }, 'ERR_UI_CALL_UNKNOWN'],
   ])('%s', async (_title, states, code) => {
     const { send, handler, model, paid } = await waiting();

@@ -59,10 +59,12 @@ describe('a page that repeats the whole chat', () => {
 
 test('a body is read alike, wherever its chunks are split', async () => {
   const handler = chatOf();
-  const messages = [says('1', 'früher 🎉'), says('2', 'hello')];
-  const bytes = new TextEncoder().encode(JSON.stringify({ messages, id: 'chat', trigger: 'submit-message' }));
+  const messages = [says('1', 'früher 🎉 "messages": [ \\", ]}'), says('2', 'hello')];
+  const body = { messages, id: 'chat', trigger: 'submit-message' };
+  const sizesOf = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 });
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }), async (sizes) => {
+    fc.asyncProperty(sizesOf, fc.nat({ max: 2 }), async (sizes, indent) => {
+      const bytes = new TextEncoder().encode(JSON.stringify(body, undefined, indent));
       const chunks: Uint8Array[] = [];
       for (let at = 0; at < bytes.length; at += sizes[(chunks.length - 1) % sizes.length] ?? 1) {
         chunks.push(bytes.subarray(at, at + (sizes[chunks.length % sizes.length] ?? 1)));
@@ -84,7 +86,10 @@ test.each([
   ['a string', '"x"', 'must be an object'],
   ['a cut body', '{"id":"c"', 'complete and valid JSON'],
   ['two bodies', '{"id":"c"} {}', 'complete and valid JSON'],
-  ['nothing', '', 'must be an object'],
+  ['a missing message', '{"id":"c","messages":[,]}', 'complete and valid JSON'],
+  ['messages without a comma', '{"id":"c","messages":[{} {}]}', 'complete and valid JSON'],
+  ['a list with another end', '{"id":"c","messages":[{}}', 'complete and valid JSON'],
+  ['nothing', '', 'complete and valid JSON'],
 ])('refuses %s', async (_title, body, problem) => {
   const response = await post(chatOf(), '', body);
 

@@ -15,8 +15,8 @@ import { assertEdit } from '../../../tools/edit-check.js';
 import { type EditedApproval, isEdit, resolveEdit } from '../../../tools/edited-approval.js';
 import type { ToolResult } from '../../../tools/tool.js';
 import { type FindTool, isRunByCaller, toolOf } from '../../../tools/tool-set.js';
-import { reviewAnswer } from '../output.js';
-import { type Run, recorded } from '../run.js';
+import { reviewAnswer } from '../output/output.js';
+import type { Run } from '../run.js';
 import { approvalText, ToolCalls } from '../turn/tool-calls.js';
 import { Turn } from '../turn/turn.js';
 import {
@@ -75,7 +75,7 @@ async function runOpenCalls(turn: Turn, resumed: ResumedCalls, message: UserMess
   const { recorder } = run.attached;
   turn.events?.start();
   await turn.selectTools();
-  if (recorder !== undefined && run.end.verdict === undefined) await recorded(run, recorder.decide(run));
+  if (recorder !== undefined && run.end.verdict === undefined) await run.end.raceOwned(recorder.decide(run));
   turn.calls = resumedCalls(run, resumed, message);
   await turn.calls.execute();
   turn.calls.addResults();
@@ -180,7 +180,7 @@ async function decideAnswer(turn: Turn, decided: DecidedAnswer, message: UserMes
   const reason = typeof decision === 'object' ? decision.deny : undefined;
   // On record, a denial and its message are one append.
   if (decision !== 'approve') conversation.push({ role: 'user', content: deniedAnswer(reason) });
-  if (recorder !== undefined) await recorded(run, recorder.decide(run));
+  if (recorder !== undefined) await run.end.raceOwned(recorder.decide(run));
   conversation.resuming = undefined;
   if (decision === 'approve') {
     replaceAt(run, index, own);

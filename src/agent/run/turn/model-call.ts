@@ -12,8 +12,8 @@ import type { RunEnd } from '../../../lifecycle/hook-run/run-end.js';
 import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
 import { RejectedError } from '../../../lifecycle/run-failure.js';
 import type { ModelPart, ModelResponse, Usage } from '../../../model/model.js';
-import { ModelError } from '../../../model/run-error.js';
-import { wholeResponse } from '../../../model/whole-response.js';
+import { ModelError, ResponseInvalidError } from '../../../model/run-error.js';
+import { isEmpty, wholeResponse } from '../../../model/whole-response.js';
 import type { Run } from '../run.js';
 import type { RunConfig } from '../run-config.js';
 import type { ModelStep } from './model-step.js';
@@ -29,6 +29,7 @@ export async function callModel(request: ModelCallRequest, scope: CallScope): Pr
   const attempt = (!isAside(request) && run.turn?.nextAttempt()) || 0;
   const gate = request.onPart === undefined ? undefined : new PartGate(request, step, attempt);
   step.busy += 1;
+  const watched = run.listeners.watch?.startModelCall(run, request, attempt);
   try {
     run.end.throwIfAborted();
     const budgets = budgetsOver(run);
@@ -39,14 +40,27 @@ export async function callModel(request: ModelCallRequest, scope: CallScope): Pr
     const response = acceptResponse(run, await generate(gate?.request ?? request, step));
     pay?.(response.usage);
     if (run.listeners.active) step.record(attempt, response);
+    watched?.({ response });
+    const hearsMisses = run.listeners.watch !== undefined || run.listeners.hears('cache-miss');
+    if (attempt > 0 && response.usage.cachedInputTokens !== undefined && hearsMisses) {
+      await watchCache(run, request, response);
+    }
     return response;
   } catch (error) {
     // A call that was left behind has no failure for its hooks to repeat.
-    throw step.open ? failureOf(run, request.model.id, error) : new RunEndedError('next');
+    const failure = step.open ? failureOf(run, request.model.id, error) : new RunEndedError('next');
+    watched?.({ error: failure });
+    throw failure;
   } finally {
     gate?.close();
     step.busy -= 1;
   }
+}
+
+/** The code is loaded on use: most runs have no listener for a cache that was missed. */
+async function watchCache(run: Run, request: ModelCallRequest, { usage }: ModelResponse): Promise<void> {
+  const { reportCacheMiss } = await import('./cache-miss.js');
+  reportCacheMiss(run, request, usage);
 }
 
 /**
@@ -69,6 +83,7 @@ export function acceptResponse(run: Run, given: ModelResponse): ModelResponse {
   run.end.throwIfAborted();
   const response = wholeResponse(given);
   run.spend(response.usage);
+  if (isEmpty(response)) throw new ResponseInvalidError('it has no text and no tool call', response, 'empty');
   return response;
 }
 

@@ -10,7 +10,7 @@ import type { CallsInFlight, EnteredCall, RunEnd } from '../../../lifecycle/hook
 import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
 import type { WaitingRun } from '../../../model/message.js';
 import { withAdditions } from '../../../tools/additions.js';
-import { describeIssues, type StandardResult } from '../../../tools/standard-schema.js';
+import { describeIssues, type StandardIssue, type StandardResult } from '../../../tools/standard-schema.js';
 import type { Tool, ToolContext, ToolResult, ToolRun } from '../../../tools/tool.js';
 import { errorResult, toolResult, toToolResult } from '../../../tools/tool-result.js';
 import { CALL, OuterCall } from '../outer-call.js';
@@ -102,12 +102,20 @@ function execute(call: ToolCall, tool: Tool, checked: StandardResult<unknown>): 
   if (call.settled || calls.halted || calls.cancelled?.has(call.callId))
     return refusal('The call was not run: it already has a result.');
   if (checked.issues !== undefined) {
-    return refusal(`The arguments of "${tool.name}" are not valid: ${describeIssues(checked.issues)}`);
+    return executeAgain(call, tool, checked.issues);
   }
   if (tool.execute === undefined) return RUN_BY_CALLER;
   calls.ran?.add(call.callId);
   const { additions } = call.input;
   return tool.execute(additions === undefined ? checked.value : withAdditions(tool, checked.value, additions), call);
+}
+
+/** Runs the tool if the arguments fit without `null` members. The code is loaded on use: most arguments fit. */
+async function executeAgain(call: ToolCall, tool: Tool, given: readonly StandardIssue[]): Promise<unknown> {
+  const { checkAgain } = await import('../output/check-output.js');
+  const checked = await checkAgain((value) => tool.check(value), call.input.input, given);
+  if (checked.issues === undefined) return execute(call, tool, checked);
+  return refusal(`The arguments of "${tool.name}" are not valid: ${describeIssues(checked.issues)}`);
 }
 
 /** Ends the call and converts the tool's output to a result. Throws for a call that the caller of the agent runs. */

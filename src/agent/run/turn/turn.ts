@@ -1,19 +1,16 @@
-import { describeError } from '../../../errors.js';
 import type { Awaitable } from '../../../internal/promise.js';
 import { ASIDE } from '../../../lifecycle/hook-run/hook-run.js';
 import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
 import { type Waterfall, WaterfallCall } from '../../../lifecycle/waterfall.js';
 import { type Message, textOf } from '../../../model/message.js';
 import type { Model, ModelResponse } from '../../../model/model.js';
-import { ModelError } from '../../../model/run-error.js';
 import type { Tool } from '../../../tools/tool.js';
 import { ToolSnapshot } from '../../../tools/tool-catalog.js';
 import { TurnLimitError } from '../../run-result.js';
 import type { Run } from '../run.js';
 import type { CurrentTurn } from '../run-parts.js';
-import { STEERED } from '../run-posts.js';
 import { turnLimitOf, turnsInside } from '../turn-limit.js';
-import { acceptResponse, callModel, failureOf, isPlainCall } from './model-call.js';
+import { acceptResponse, callModel, isPlainCall } from './model-call.js';
 import { type ModelStep, plainStep, wrappedStep } from './model-step.js';
 import { callsOf, haveUnclearIds, holdResponse, intactResponse, resultsOfCutOff, withDistinctIds } from './response.js';
 import { ToolCalls } from './tool-calls.js';
@@ -115,6 +112,7 @@ export class Turn implements CurrentTurn {
       toolChoice: tools === NO_TOOLS ? 'none' : config.toolChoice,
       output: config.output?.request,
       settings: config.settings,
+      idleMs: config.timeouts.idleMs,
       // Set by the step, if anything can abort the call.
       signal: undefined,
       onPart: this.events?.partSink(),
@@ -131,22 +129,14 @@ export class Turn implements CurrentTurn {
   }
 
   /**
-   * Handles a failed model call. If the service refused a malformed tool call of its model, adds a message with the reason,
-   * and the next turn asks the model again, once in a run. Otherwise throws the error that ends the run.
+   * Handles a failed model call: the next turn asks the model again, or the error that ends the run is thrown. The code is loaded
+   * on use: most calls succeed.
    */
-  recover(thrown: unknown): void {
-    const { run } = this;
+  recover(thrown: unknown): Promise<void> {
     this.step?.close();
+    this.run.end.throwIfAborted();
     // A listener may have been removed since it heard the text.
-    if (thrown === STEERED) return breakOff(run, this.cachedEvents?.shownText ?? '');
-    const error = failureOf(run, run.config.model.id, thrown);
-    if (!(error instanceof ModelError) || error.kind !== 'tool-format') throw error;
-    const hasTurnLeft = run.end.verdict === undefined && this.number < turnLimitOf(run);
-    if (run.refused || !hasTurnLeft) throw error;
-    run.refused = true;
-    run.conversation.addQueued();
-    const content = `The tool call was refused: ${describeError(error.cause)}\nCall the tool again, in the right format.`;
-    run.conversation.push({ role: 'user', content });
+    return recover(this, thrown, this.cachedEvents?.shownText ?? '');
   }
 
   async askAside(model: Model, messages: readonly Message[]): Promise<ModelResponse> {
@@ -227,12 +217,9 @@ export function startTurn(run: Run): Turn {
   return turn;
 }
 
-/** Leaves an abandoned model call, and keeps the text that it has shown. */
-function breakOff({ attached, conversation, end }: Run, text: string): void {
-  end.throwIfAborted();
-  if (attached.recorder !== undefined) attached.recorder.posts.steers += 1;
-  // Text of white space alone is refused by some providers.
-  if (text.trim() !== '') conversation.say({ role: 'assistant', content: [{ type: 'text', text }], stopped: true });
+async function recover(turn: Turn, thrown: unknown, shown: string): Promise<void> {
+  const { recoverFrom } = await import('./recover.js');
+  turn.response = recoverFrom(turn.run, thrown, shown);
 }
 
 function passResponse(run: Run, response: ModelResponse, hooks: Waterfall<ModelResponse>): Awaitable<ModelResponse> {

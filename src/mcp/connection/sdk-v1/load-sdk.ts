@@ -1,26 +1,18 @@
 import { PackageMissingError } from '../../../errors.js';
+import type { Sdk } from '../sdk.js';
+import { ClientV1 } from './client.js';
 
-const PACKAGE = '@modelcontextprotocol/sdk';
-
-/** The exports of the SDK that are used at run time. Other files import only types from the SDK. */
-export type McpSdk = Awaited<ReturnType<typeof loadSdk>>;
-
-/** Imports the SDK when the first server is connected. Rejects with a PackageMissingError if it is not installed. */
-export async function loadSdk() {
+/** Imports the SDK. Rejects with a PackageMissingError if it is not installed. */
+export async function loadSdk(): Promise<Sdk> {
   try {
-    const client = await import('@modelcontextprotocol/sdk/client/index.js');
-    const types = await import('@modelcontextprotocol/sdk/types.js');
-    return { ...client, ...types };
+    const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
+    const { ResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
+    const sdk = { Client, ResultSchema };
+    return {
+      revisions: ['2025-11-25'],
+      createClient: (transport, options) => new ClientV1(sdk, transport, options),
+    };
   } catch (error) {
-    throw new PackageMissingError(PACKAGE, error);
-  }
-}
-
-/** Imports the OAuth client of the SDK. Rejects with a PackageMissingError if it is not installed. */
-export async function loadAuth() {
-  try {
-    return await import('@modelcontextprotocol/sdk/client/auth.js');
-  } catch (error) {
-    throw new PackageMissingError(PACKAGE, error);
+    throw new PackageMissingError('@modelcontextprotocol/sdk', error);
   }
 }

@@ -1,12 +1,14 @@
 import type { ModelRequest, ModelResponse } from '../../../model/model.js';
 import { type Answer, begun, type PreparedCall } from '../../shared/client.js';
 import { readEvents, receiveEvents } from '../../shared/event-stream.js';
+import type { WatchedRequest } from '../../shared/idle.js';
 import { withAdvice } from '../advice.js';
 import type { OpenAIClient } from '../client.js';
 import type { Dialect } from './request.js';
 import { toWireRequest } from './request.js';
 import { readCompletion } from './response.js';
 import { StreamedAnswer } from './stream.js';
+import { WrittenCallGate, withWrittenCalls, writesCalls } from './written-calls.js';
 
 /** The chat completions API of one client. */
 export interface ChatTarget extends Dialect {
@@ -29,14 +31,19 @@ export function prepareCompletion(target: ChatTarget, request: ModelRequest): Pr
 
 async function readAnswer(
   answer: Answer,
-  { onPart }: ModelRequest,
-  { model, isOwnClient }: ChatTarget,
+  { onPart, idle, tools }: WatchedRequest,
+  { model, isOwnClient, client }: ChatTarget,
 ): Promise<ModelResponse> {
-  if (!onPart) return readCompletion(wholeOf(answer.data), model);
-  const streamed = new StreamedAnswer(onPart);
+  const offered = writesCalls(client.baseURL) ? tools : [];
+  if (!onPart) return withWrittenCalls(readCompletion(wholeOf(answer.data), model), offered);
+  const gate = new WrittenCallGate(onPart);
+  const streamed = new StreamedAnswer(offered.length > 0 ? (part) => gate.take(part) : onPart);
   // The client's own parser refuses streams that deviate from the standard, so Keelson parses the body itself.
-  await receiveEvents(answer, { provider: 'openai', isOwnClient }, (event) => streamed.take(event));
-  return readCompletion(streamed.whole(), model);
+  await receiveEvents(answer, { provider: 'openai', isOwnClient, idle }, (event) => streamed.take(event));
+  const written = readCompletion(streamed.whole(), model);
+  const response = withWrittenCalls(written, offered);
+  if (response === written) gate.open();
+  return response;
 }
 
 /** Some servers stream even without `stream: true`. The client then returns the body as a string. */

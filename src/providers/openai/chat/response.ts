@@ -41,6 +41,9 @@ const FINISH_REASONS = new Map<string, FinishReason>([
   ['network_error', 'error'],
   ['insufficient_system_resource', 'error'],
   ['function_call_filter', 'error'],
+  ['malformed_function_call', 'error'],
+  ['unexpected_tool_call', 'error'],
+  ['too_many_tool_calls', 'error'],
 ]);
 
 /** Returns the response for a completion's JSON, received whole or assembled from a stream. */

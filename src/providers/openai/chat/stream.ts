@@ -29,7 +29,6 @@ export class StreamedAnswer {
   private unread: WireObject | undefined = undefined;
   private isThinking = false;
   private hasDeltas = false;
-  private hasReasons = false;
   private isEnded = false;
 
   constructor(private readonly push: (part: ModelPart) => void) {}
@@ -53,7 +52,6 @@ export class StreamedAnswer {
     // Some servers send a running total with each chunk, so the last count is used.
     this.usage = usageIn(chunk, choice) ?? this.usage;
     this.finishReason = textOr(choice?.finish_reason) || this.finishReason;
-    this.hasReasons ||= choice !== undefined && 'finish_reason' in choice;
     this.hasDeltas ||= isObject(choice?.delta);
     // Some servers send `message` instead of `delta`. A message after deltas repeats their text.
     const piece = this.hasDeltas ? choice?.delta : choice?.message;
@@ -63,8 +61,8 @@ export class StreamedAnswer {
 
   /** Throws if the stream ended too early. */
   whole(): WireObject {
-    // Some servers, such as Spark, send no finish reason but only `[DONE]`.
-    if (!this.isEnded && !(this.isDone && this.hasDeltas && !this.hasReasons)) {
+    // Some servers, such as Spark, send no finish reason or `null`, but only `[DONE]`.
+    if (!this.isEnded && !(this.isDone && this.hasDeltas && this.unread === undefined)) {
       throw interrupted('openai', this.unread);
     }
     const message = {

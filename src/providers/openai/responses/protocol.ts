@@ -2,7 +2,8 @@ import type { ModelRequest, ModelResponse } from '../../../model/model.js';
 import { type Answer, begun, type ClientRequestOptions, type PreparedCall } from '../../shared/client.js';
 import { readEvents, receiveEvents } from '../../shared/event-stream.js';
 import { toProviderError } from '../../shared/failure.js';
-import { isObject, textOr, type WireObject } from '../../shared/wire.js';
+import type { WatchedRequest } from '../../shared/idle.js';
+import { isObject, objectsIn, textOr, type WireObject } from '../../shared/wire.js';
 import { withAdvice } from '../advice.js';
 import type { OpenAIResponsesClient } from '../client.js';
 import { reasons } from '../model-names.js';
@@ -50,20 +51,21 @@ class ResponsesCall {
     }
   }
 
-  async read(answer: Answer, { onPart }: ModelRequest): Promise<ModelResponse> {
+  async read(answer: Answer, request: WatchedRequest): Promise<ModelResponse> {
     const { model, previousResponseId } = this.target;
-    const body = await this.bodyOf(answer, onPart);
-    const response = readResponse(body, model);
+    const { onPart } = request;
+    const body = await this.bodyOf(answer, request);
+    const response = readResponse(body, { model, isRunByServer: (item) => isOwnSearch(item, this.body) });
     if (this.body.background === true && onPart) for (const part of response.content) pushWhole(part, onPart);
     if (!previousResponseId) return response;
     return { ...response, content: withStored(response.content, textOr(body.id), this.request.messages) };
   }
 
-  private async bodyOf(answer: Answer, onPart: ModelRequest['onPart']): Promise<WireObject> {
+  private async bodyOf(answer: Answer, { onPart, idle }: WatchedRequest): Promise<WireObject> {
     const { client, isOwnClient } = this.target;
     if (this.body.stream === true && onPart) {
       const streamed = new StreamedResponse(onPart);
-      const source = { provider: 'openai', isOwnClient, skips: REPEATING_EVENTS };
+      const source = { provider: 'openai', isOwnClient, skips: REPEATING_EVENTS, idle };
       await receiveEvents(answer, source, (event) => streamed.take(event));
       return streamed.whole();
     }
@@ -90,6 +92,21 @@ class ResponsesCall {
     const chained = chainedInput(this.request.messages, { model, systemRole, isStored: true });
     return chained === undefined ? this.whole : { ...this.whole, ...chained };
   }
+}
+
+/** The names by which xAI tells the steps of its own searches, as custom calls. */
+const XAI_SEARCHES = /^(?:x_(?:keyword|semantic|user)_search|x_thread_fetch|web_search_with_snippets|browse_page)$/;
+
+/** True for a step of a search that xAI runs itself, unless the request offers a tool of that name. */
+function isOwnSearch({ type, name }: WireObject, { tools }: WireObject): boolean {
+  const offered = objectsIn(tools);
+  const searches = offered.some((tool) => tool.type === 'x_search' || tool.type === 'web_search');
+  return (
+    searches &&
+    type === 'custom_tool_call' &&
+    XAI_SEARCHES.test(textOr(name)) &&
+    !offered.some((tool) => tool.name === name)
+  );
 }
 
 /** Some servers stream even without `stream: true`. */

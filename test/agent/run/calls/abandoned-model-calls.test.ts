@@ -246,7 +246,7 @@ describe('a stream of two model calls at once', () => {
 
   it('clears the text of the other call if the winner only calls tools', async () => {
     const { agent } = agentOf(
-      [delays(30, calls('work')), streams(['lost '], hangs()), says('')],
+      [delays(30, calls('work')), streams(['lost '], hangs()), says(''), says('')],
       [{ ...hedge, wrapModelCall: (request, next) => (request.run.turn === 1 ? hedged(next) : next()) }],
     );
 

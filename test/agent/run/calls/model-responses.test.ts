@@ -141,10 +141,12 @@ describe('an unusual response', () => {
     expect(messages[1]).toEqual({ role: 'assistant', content });
   });
 
-  test('without parts is an empty answer', async () => {
-    const { text, status } = await new Agent({ model: giving(async () => ({ ...saying(''), content: [] })) }).run('go');
+  test('without parts does not count as an answer', async () => {
+    const error = await rejectionOf(
+      new Agent({ model: giving(async () => ({ ...saying(''), content: [] })) }).run('go'),
+    );
 
-    expect([text, status]).toEqual(['', 'completed']);
+    expect(error).toMatchObject({ code: 'ERR_MODEL_FAILED', kind: 'empty', retryable: false });
   });
 
   test('without a finish reason has the finish reason `other`', async () => {

@@ -241,7 +241,6 @@ describe('output', () => {
     ['an optional property', { ...closed, required: ['a'] }],
     ['a keyword unknown to strict mode', { ...closed, properties: { ...closed.properties, a: { format: 'uri' } } }],
     ['a nested open object', { ...closed, properties: { ...closed.properties, a: { type: 'object' } } }],
-    ['a root that is not an object', number],
   ])('does not use strict mode for a schema with %s', async (_title, schema) => {
     const body = (await askedOfOpenAI({ output: { schema } })) as { response_format: unknown };
 
@@ -289,7 +288,9 @@ describe('options', () => {
 
     await openai('m', { client, headers: { 'x-team': 'blue' } }).generate(hello);
 
-    expect(client.asked.map(({ options }) => options)).toEqual([{ maxRetries: 0, headers: { 'x-team': 'blue' } }]);
+    expect(client.asked.map(({ options }) => options)).toMatchObject([
+      { maxRetries: 0, headers: { 'x-team': 'blue' } },
+    ]);
   });
 
   test('read the streams of an existing client through the client, so that its instrumentation sees them', async () => {

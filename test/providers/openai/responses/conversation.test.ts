@@ -56,6 +56,7 @@ test.each([true, false])(
       baseURL: server.baseURL,
       apiKey: 'k',
       api: 'responses',
+      outputMode: 'native',
       tools: [mcp],
       maxRetries: 0,
     });

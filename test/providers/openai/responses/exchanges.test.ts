@@ -281,7 +281,7 @@ test('a request merges the provider options', async () => {
   };
   await withServer(
     (body) => said('Hi.', 'r')(body),
-    { tools: [{ type: 'file_search', vector_store_ids: ['v'] }] },
+    { tools: [{ type: 'file_search', vector_store_ids: ['v'] }], outputMode: 'native' },
     async (model, bodies) => {
       await model.generate({
         ...hello,

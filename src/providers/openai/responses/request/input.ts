@@ -11,6 +11,7 @@ import { base64Of, fileOf } from '../../../shared/file-data.js';
 import { defined, isObject, textOr, type WireObject, wellFormed } from '../../../shared/wire.js';
 import { kindOf, type SentCall } from '../call-kinds.js';
 import { isFrom, itemOf, openaiOf } from '../metadata.js';
+import { PARAGRAPH } from '../paragraph.js';
 import { userContent } from './content.js';
 
 const LONGEST_NAME = 64;
@@ -100,11 +101,13 @@ function addText(items: WireObject[], part: TextPart, latest: TextPart | undefin
   const { id, phase } = itemOf(part) ?? {};
   const last = items.at(-1);
   const isContinued = latest !== undefined && isObject(last) && last.role === 'assistant';
-  const text = wellFormed(part.text);
+  const spoken = wellFormed(part.text);
+  const isSecond = items.some(({ role }) => role === 'assistant');
   if (isContinued && id !== undefined && itemOf(latest)?.id === id) {
-    items[items.length - 1] = { ...last, content: textOr(last.content) + text };
+    items[items.length - 1] = { ...last, content: textOr(last.content) + spoken };
   } else {
-    items.push(defined({ role: 'assistant', content: text, phase: textOr(phase) || undefined }));
+    const content = isSecond && spoken.startsWith(PARAGRAPH) ? spoken.slice(PARAGRAPH.length) : spoken;
+    items.push(defined({ role: 'assistant', content, phase: textOr(phase) || undefined }));
   }
 }
 

@@ -3,9 +3,17 @@ import { readArguments, uniqueId } from '../../../shared/answer.js';
 import { isObject, objectsIn, textOr, type WireObject } from '../../../shared/wire.js';
 import { toMetadata, without } from '../metadata.js';
 
-/** The response to which an item belongs. */
-export interface ItemContext {
+/** The request of a response. */
+export interface ResponseSource {
   readonly model: string;
+  /** True for a call that the server runs without an item for its result. */
+  readonly isRunByServer: (item: WireObject) => boolean;
+}
+
+/** The response to which an item belongs. */
+export interface ItemContext extends ResponseSource {
+  /** Has true once there was a commentary, and false once there was another text. */
+  readonly said: Set<boolean>;
   /** The ids of the calls so far. */
   readonly ids: Set<string>;
   /** The call ids whose outputs are in the same response: OpenAI ran these calls. */

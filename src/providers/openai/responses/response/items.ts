@@ -1,16 +1,20 @@
 import type { AssistantPart, ReasoningPart, TextPart, ToolCallPart } from '../../../../model/message.js';
-import { uniqueId } from '../../../shared/answer.js';
+import { readArguments, uniqueId } from '../../../shared/answer.js';
 import { invalidAnswer } from '../../../shared/error.js';
 import { isObject, objectsIn, present, textOr, type WireObject } from '../../../shared/wire.js';
 import { callKinds } from '../call-kinds.js';
 import { toMetadata, without } from '../metadata.js';
-import { hostedParts, type ItemContext, isOutput, outputParts } from './hosted.js';
+import { PARAGRAPH } from '../paragraph.js';
+import { hostedParts, type ItemContext, isOutput, outputParts, type ResponseSource } from './hosted.js';
 
 /** Converts the output items of a response to the parts of a message, in order. */
-export function partsOf(output: readonly WireObject[], model: string): readonly AssistantPart[] {
+export function partsOf(
+  output: readonly WireObject[],
+  { model, isRunByServer }: ResponseSource,
+): readonly AssistantPart[] {
   const answered = new Set(output.filter(isOutput).map(({ call_id: id }) => id ?? undefined));
   answered.delete(undefined);
-  const context: ItemContext = { model, ids: new Set(), answered, unnamed: [] };
+  const context: ItemContext = { model, ids: new Set(), answered, unnamed: [], said: new Set(), isRunByServer };
   return output.flatMap((item) => itemParts(item, context));
 }
 
@@ -18,22 +22,29 @@ function itemParts(item: WireObject, context: ItemContext): readonly AssistantPa
   if (item.type === 'message') return texts(item, context);
   if (item.type === 'reasoning') return [reasoning(item, context)];
   const kind = callKinds.get(textOr(item.type));
-  if (kind !== undefined && !isRunByServer(item, context)) return [call(item, context)];
+  if (context.isRunByServer(item)) return [serverCall(item, context)];
+  if (kind !== undefined && !hasRunByItself(item, context)) return [call(item, context)];
   return hostedParts(item, context) ?? outputParts(item, context) ?? [privatePart(item, context)];
 }
 
 /** OpenAI runs shell calls in its containers, and tool searches unless `execution` is `client`. */
-function isRunByServer(item: WireObject, { answered }: ItemContext): boolean {
+function hasRunByItself(item: WireObject, { answered }: ItemContext): boolean {
   if (item.type === 'tool_search_call') return item.execution !== 'client';
   return answered.has(item.call_id ?? undefined);
 }
 
-function texts(item: WireObject, { model }: ItemContext): readonly TextPart[] {
+/** A second message of a response is another paragraph. */
+function texts(item: WireObject, { model, said }: ItemContext): readonly TextPart[] {
   const kept = present({ type: item.type, id: item.id, phase: item.phase });
-  const commentary = item.phase === 'commentary' ? { commentary: true } : {};
+  const isCommentary = item.phase === 'commentary';
+  const commentary = isCommentary ? { commentary: true } : {};
+  let gap = said.has(isCommentary) ? PARAGRAPH : '';
   return objectsIn(item.content).flatMap((content): readonly TextPart[] => {
-    const text = textOr(content.text) || textOr(content.refusal);
-    if (text === '') return [];
+    const spoken = textOr(content.text) || textOr(content.refusal);
+    if (spoken === '') return [];
+    const text = gap + spoken;
+    gap = '';
+    said.add(isCommentary);
     const annotations = filled(content.annotations);
     const logprobs = filled(content.logprobs);
     return [{ type: 'text', text, ...commentary, ...toMetadata({ model, item: kept, annotations, logprobs }) }];
@@ -68,6 +79,12 @@ function call(item: WireObject, { model, ids }: ItemContext): ToolCallPart {
   const id = uniqueId(kind.needsApproval ? item.id : item.call_id, ids);
   const approval = kind.needsApproval ? { needsApproval: true } : {};
   return { type: 'tool-call', id, ...read, ...approval, ...toMetadata({ model, item: kept }) };
+}
+
+/** A call that the server runs without telling the result. It is not sent back, since no item answers it. */
+function serverCall({ name, input, call_id }: WireObject, { ids }: ItemContext): ToolCallPart {
+  const id = uniqueId(call_id, ids);
+  return { type: 'tool-call', id, name: textOr(name), ...readArguments(input), providerExecuted: true };
 }
 
 /** Keeps an item without a counterpart in messages in an empty reasoning part, to send it back unchanged. */

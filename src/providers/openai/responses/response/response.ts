@@ -13,14 +13,15 @@ import {
   type WireObject,
 } from '../../../shared/wire.js';
 import { openaiOf } from '../metadata.js';
+import type { ResponseSource } from './hosted.js';
 import { partsOf, sourcesOf } from './items.js';
 
 /** Returns the response for the JSON of the API, received whole or assembled from a stream. */
-export function readResponse(body: unknown, model: string): ModelResponse {
+export function readResponse(body: unknown, source: ResponseSource): ModelResponse {
   const response = responseIn(body);
   throwErrorIn(response);
   const output = objectsIn(response.output);
-  const content = partsOf(output, model);
+  const content = partsOf(output, source);
   const isCalling = content.some((part) => part.type === 'tool-call' && !part.providerExecuted);
   const finishReason = finishReasonOf(response, isCalling);
   return { content, finishReason, usage: usageOf(response.usage), ...metadataOf(response, content) };

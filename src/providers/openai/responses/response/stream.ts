@@ -3,6 +3,7 @@ import { interrupted } from '../../../shared/error.js';
 import { DONE } from '../../../shared/event-reader.js';
 import { toProviderError } from '../../../shared/failure.js';
 import { isObject, objectsIn, textOr, type WireObject } from '../../../shared/wire.js';
+import { PARAGRAPH } from '../paragraph.js';
 import { responseIn } from './response.js';
 
 /** Events that repeat what other events contain. */
@@ -31,6 +32,8 @@ export class StreamedResponse {
   private response: WireObject | undefined = undefined;
   private unread: WireObject | undefined = undefined;
   private hasSummary = false;
+  /** The index of the last message with text, of the commentaries and of the others. */
+  private readonly said = new Map<boolean, unknown>();
 
   constructor(private readonly push: (part: ModelPart) => void) {}
 
@@ -54,7 +57,7 @@ export class StreamedResponse {
     switch (event.type) {
       case 'response.output_text.delta':
       case 'response.refusal.delta':
-        return this.pushText('text-delta', event.delta);
+        return this.pushSpoken(event);
       case 'response.function_call_arguments.delta':
       case 'response.custom_tool_call_input.delta':
         return this.pushInput(event);
@@ -88,6 +91,15 @@ export class StreamedResponse {
   private setItem({ output_index: index, item }: WireObject): void {
     const at = typeof index === 'number' && index >= 0 ? index : this.items.length;
     if (isObject(item)) this.items[at] = item;
+  }
+
+  /** A second message is another paragraph, as in the response. */
+  private pushSpoken({ output_index: index, delta }: WireObject): void {
+    const isCommentary = this.items[index as number]?.phase === 'commentary';
+    const before = this.said.get(isCommentary);
+    if (before !== undefined && before !== index) this.pushText('text-delta', PARAGRAPH);
+    if (textOr(delta) !== '') this.said.set(isCommentary, index);
+    this.pushText('text-delta', delta);
   }
 
   private pushText(type: 'text-delta' | 'reasoning-delta', delta: unknown): void {

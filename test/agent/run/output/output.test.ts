@@ -14,10 +14,10 @@ import { calls, scriptedModel, streams } from 'keelson/testing';
 import * as v from 'valibot';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import { echo } from '../../support/agent/sample-tools.js';
-import { rejectionOf } from '../../support/agent/settle.js';
-import { transcript } from '../../support/agent/transcript.js';
-import { growth } from '../../support/growth.js';
+import { echo } from '../../../support/agent/sample-tools.js';
+import { rejectionOf } from '../../../support/agent/settle.js';
+import { transcript } from '../../../support/agent/transcript.js';
+import { growth } from '../../../support/growth.js';
 
 const jsonSchema = {
   type: 'object',
@@ -144,7 +144,7 @@ describe('structured output', () => {
   });
 
   test('tells the model in the repair that its answer is not JSON', async () => {
-    const model = scriptedModel(['Sure! {"a":1}', '{"a":1}']);
+    const model = scriptedModel(['Sure! a is 1.', '{"a":1}']);
 
     await new Agent({ model }).run('go', { output: z.object({ a: z.number() }) });
 

@@ -1,57 +1,73 @@
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { KeelsonError } from '../../../errors.js';
-import { MAX_TIMER_MS } from '../../../internal/clock.js';
-import { safeText } from '../../../internal/safe-text.js';
-import { McpRequestError, McpSessionLostError } from '../../error.js';
-import { failureText } from '../../failure-text.js';
-import type { ServerLog } from '../../server/server-log.js';
-import { HttpStatusError, HttpUnreachableError } from '../../transport/http-client.js';
-import type { McpTransport } from '../../transport/transport.js';
-import type { Connection, ConnectionOptions, McpAnswer, McpList, McpParams, RequestOptions } from '../connection.js';
-import { readPages } from '../list-pages.js';
-import { type Redact, redactMessage, redactOf } from '../redact.js';
-import { bounded, keepErrorData, requestError } from '../request-error.js';
-import { inRequestTime, type RequestScope } from '../request-time.js';
-import { answerServer, capabilitiesOf } from './answer-server.js';
-import type { McpSdk } from './load-sdk.js';
+import { KeelsonError } from '../../errors.js';
+import { safeText } from '../../internal/safe-text.js';
+import { McpRequestError, McpSessionLostError } from '../error.js';
+import { failureText } from '../failure-text.js';
+import type { ServerLog } from '../server/server-log.js';
+import { HttpStatusError, HttpUnreachableError } from '../transport/http-client.js';
+import type { McpTransport } from '../transport/transport.js';
+import { AnswerServer } from './answer-server.js';
+import type { Connection, ConnectionOptions, McpAnswer, McpList, McpParams, RequestOptions } from './connection.js';
+import { readPages } from './list-pages.js';
+import { type Redact, redactMessage, redactOf } from './redact.js';
+import { bounded, keepErrorData, requestError } from './request-error.js';
+import { inRequestTime, type RequestScope } from './request-time.js';
+import { revisionError } from './revision-error.js';
+import type { McpRevision, Sdk, SdkClient } from './sdk.js';
 
 const MAX_PROBLEM = 300;
 const SESSION_CODE = -32_001;
+/** The code for a header that differs from the request. */
+const HEADER_MISMATCH = -32_020;
 /** Time limit in milliseconds of the ping that checks if a server still responds. */
 const PROBE_MS = 5_000;
 /** Notifications of the progress of one request that are passed on. */
 const MOST_NOTIFICATIONS = 10_000;
 
-/** A connection that uses `@modelcontextprotocol/sdk` 1.x. */
+/** The SDK, the transport and the revision of a connection to open. */
+export interface SdkChoice {
+  readonly sdk: Sdk;
+  readonly transport: McpTransport;
+  readonly revision: McpRevision | 'auto';
+}
+
+/** A connection that uses the client of an SDK. */
 export class SdkConnection implements Connection {
-  private readonly client: Client;
+  private readonly client: SdkClient;
+  private readonly transport: McpTransport;
   private readonly redact: Redact;
   /** While `opening`, a failure rejects `open`. Once `open`, the end of the connection calls `onEnd`. */
   private state: 'opening' | 'open' | 'closed' = 'opening';
 
   private constructor(
-    private readonly sdk: McpSdk,
-    private readonly transport: McpTransport,
+    { sdk, transport, revision }: SdkChoice,
     private readonly options: ConnectionOptions,
   ) {
-    const { name, version, title } = options.settings.clientInfo;
-    this.client = new sdk.Client({ name, version, title }, { capabilities: capabilitiesOf(options) });
-    this.redact = redactOf(options.definition);
-    answerServer(this.client, sdk, options);
-    this.client.onerror = (error) => this.report(error);
-    this.client.onclose = () => this.ended();
     const { definition } = options;
+    this.transport = transport;
+    this.redact = redactOf(definition);
     transport.onmessage = (message) => {
       if (definition.origin.redact) redactMessage(message, definition.origin.redact);
       keepErrorData(message);
     };
     transport.oninterrupted = () => void this.probe();
+    this.client = sdk.createClient(transport, {
+      revision,
+      connection: options,
+      server: new AnswerServer(options),
+      onError: (error) => this.report(error),
+      onClose: () => this.ended(),
+    });
   }
 
   /** Completes the handshake. The caller enforces the time limit, and closes the transport if it is exceeded. */
-  static async open(sdk: McpSdk, transport: McpTransport, options: ConnectionOptions): Promise<SdkConnection> {
-    const connection = new SdkConnection(sdk, transport, options);
-    await connection.client.connect(transport, { timeout: MAX_TIMER_MS });
+  static async open(choice: SdkChoice, options: ConnectionOptions): Promise<SdkConnection> {
+    const connection = new SdkConnection(choice, options);
+    try {
+      await connection.client.connect();
+    } catch (error) {
+      const { name, protocol } = options.definition;
+      throw revisionError(error, { ...choice, server: name, configured: protocol }) ?? error;
+    }
     connection.state = 'open';
     return connection;
   }
@@ -61,7 +77,7 @@ export class SdkConnection implements Connection {
   }
 
   get instructions(): string | undefined {
-    return this.client.getInstructions();
+    return this.redact(this.client.instructions);
   }
 
   get ending(): string | undefined {
@@ -70,13 +86,13 @@ export class SdkConnection implements Connection {
 
   async list(what: McpList, options: RequestOptions): Promise<readonly unknown[]> {
     const { settings, log } = this.options;
-    if (what === 'tools' && this.client.getServerCapabilities()?.tools === undefined) {
+    if (what === 'tools' && !this.client.hasTools) {
       log.write('info', 'it declares no tools, so its tools are not listed');
       return [];
     }
     const { limits } = settings;
     const method = what === 'resourceTemplates' ? 'resources/templates/list' : `${what}/list`;
-    return readPages({
+    const entries = await readPages({
       method,
       field: what,
       maxEntries: limits.tools,
@@ -85,10 +101,11 @@ export class SdkConnection implements Connection {
       request: (params) => this.request(method, params, options),
       warn: (problem) => log.write('warn', problem),
     });
+    return (what === 'tools' && this.client.listed?.(entries)) || entries;
   }
 
   async announceRoots(): Promise<void> {
-    await this.client.sendRootsListChanged().catch((error) => this.report(error));
+    await this.client.announceRoots().catch((error) => this.report(error));
   }
 
   async close(): Promise<void> {
@@ -105,22 +122,30 @@ export class SdkConnection implements Connection {
     const callMs = Math.min(limitMs ?? definition.callTimeoutMs ?? timeouts.callMs, totalMs);
     try {
       const time = { what, callMs, totalMs, hold, signal };
-      return await inRequestTime(time, (scope) => this.send({ method, params }, options, scope));
+      const attempt = () => inRequestTime(time, (scope) => this.send({ method, params }, options, scope));
+      try {
+        return await attempt();
+      } catch (error) {
+        if ((error as { code?: unknown }).code !== HEADER_MISMATCH || method !== 'tools/call') throw error;
+        // The server has changed the arguments that it wants in headers. It did nothing.
+        this.options.onToolsChanged();
+        await this.list('tools', options);
+        return await attempt();
+      }
     } catch (error) {
       throw signal?.aborted ? signal.reason : this.failureOf(this.redact(error));
     }
   }
 
   private send(
-    request: { method: string; params: McpParams },
+    { method, params }: { readonly method: string; readonly params: McpParams },
     { onProgress }: RequestOptions,
     scope: RequestScope,
   ): Promise<McpAnswer> {
     let report: ReturnType<typeof boundedProgress> | undefined;
-    return this.client.request(request, this.sdk.ResultSchema, {
+    return this.client.request(method, params, {
       signal: scope.signal,
-      timeout: MAX_TIMER_MS,
-      onprogress: (progress) => {
+      onProgress: (progress) => {
         scope.deadline.touch();
         report ??= onProgress && boundedProgress(onProgress, this.options.log);
         report?.(progress);
@@ -156,7 +181,7 @@ export class SdkConnection implements Connection {
 
   /** Pings the server. The transport ends if the server cannot be reached. */
   private async probe(): Promise<void> {
-    await this.client.ping({ timeout: PROBE_MS }).catch((error) => this.state === 'open' && this.report(error));
+    await this.client.ping(PROBE_MS).catch((error) => this.state === 'open' && this.report(error));
   }
 
   /**

@@ -1,0 +1,131 @@
+import { describeError } from '../../../errors.js';
+import { isObject } from '../../../internal/json.js';
+import { copyData } from '../../../internal/plain-data.js';
+import { describeIssues, type StandardIssue, type StandardResult } from '../../../tools/standard-schema.js';
+import { OutputInvalidError } from '../../run-result.js';
+import type { Run } from '../run.js';
+import type { OutputCheck } from '../run-config.js';
+import { readAnswer } from './read-answer.js';
+
+type Check = OutputCheck['check'];
+
+/** More values of one answer are not checked. */
+const MOST_VALUES = 20;
+
+const NOT_JSON: StandardIssue = { message: 'it is not JSON' };
+const AMBIGUOUS: StandardIssue = { message: 'it has several JSON values that fit' };
+
+/** Checks the answer. Discards it if another turn has to follow. */
+export async function review(run: Run, answer: string): Promise<void> {
+  run.output = await checkOutput(run, answer);
+  if (run.answer === undefined || run.conversation.queue === undefined) return;
+  const { maxTurns, logger } = run.config;
+  run.conversation.addQueued();
+  if (run.context.turn < maxTurns) {
+    run.answer = undefined;
+  } else {
+    logger.warn(`A message added after the last of ${maxTurns} turns stays in the history unanswered.`);
+    await run.save();
+  }
+}
+
+/**
+ * Returns the checked value of an answer. After the first mismatch the answer is discarded, and a user message tells
+ * the model what is wrong. After the second mismatch throws OutputInvalidError. A refused answer, an answer that was cut
+ * off, and an answer of a hook are not repaired.
+ */
+export async function checkOutput(run: Run, answer: string): Promise<unknown> {
+  const { output, maxTurns } = run.config;
+  if (output === undefined) return answer;
+  const { end, conversation } = run;
+  const checked = await end.race(checkText(output, answer));
+  end.throwIfAborted();
+  if (checked.issues === undefined) return checked.value;
+  const { issues } = checked;
+  const finishReason = end.verdict === undefined ? run.response?.finishReason : undefined;
+  const isFinal = end.verdict !== undefined || finishReason === 'content-filter' || finishReason === 'length';
+  if (isFinal || run.repaired || run.context.turn >= maxTurns) {
+    const described = describeIssues(issues.map(withoutAnswer));
+    throw end.own(new OutputInvalidError(described, { text: answer, issues, finishReason }));
+  }
+  run.repaired = true;
+  run.answer = undefined;
+  conversation.addQueued();
+  const content = `The answer does not match what was asked for: ${describeIssues(issues)}\nAnswer again, with JSON alone.`;
+  conversation.push({ role: 'user', content });
+  return undefined;
+}
+
+/** The message of an issue can quote the answer, which must not get into logs. */
+function withoutAnswer(issue: StandardIssue): StandardIssue {
+  return issue === NOT_JSON || issue === AMBIGUOUS ? issue : { message: 'invalid (see `issues`)', path: issue.path };
+}
+
+/** Checks the values in an answer. The value is the one that fits. */
+async function checkText({ check }: OutputCheck, answer: string): Promise<StandardResult<unknown>> {
+  const { values, isBroken } = readAnswer(answer);
+  if (isBroken || values.length === 0) return { issues: [NOT_JSON] };
+  let last: StandardResult<unknown> | undefined;
+  const fitting = new Map<string, StandardResult<unknown>>();
+  for (const value of values.slice(0, MOST_VALUES)) {
+    last = await checkValue(check, value);
+    if (last.issues === undefined) fitting.set(JSON.stringify(value), last);
+  }
+  const [only = last, ...others] = fitting.values();
+  const isClear = others.length === 0 && values.length <= MOST_VALUES;
+  return only === undefined || !isClear ? { issues: [AMBIGUOUS] } : only;
+}
+
+async function checkValue(check: Check, value: unknown): Promise<StandardResult<unknown>> {
+  try {
+    const { issues, ...checked } = await check(value);
+    return issues === undefined ? (checked as StandardResult<unknown>) : await checkAgain(check, value, issues);
+  } catch (error) {
+    return { issues: [{ message: `the check failed (${describeError(error)})` } satisfies StandardIssue] };
+  }
+}
+
+/**
+ * Checks a value again that did not fit. Many models write `null` for an optional field that they leave out, so a member
+ * that is `null` counts as absent if that alone is wrong. Otherwise returns the given issues.
+ */
+export async function checkAgain(
+  check: Check,
+  value: unknown,
+  issues: readonly StandardIssue[],
+): Promise<StandardResult<unknown>> {
+  // The issue of a union names the union, not the member.
+  for (const remove of [removeNull, removeNulls]) {
+    const copy = copyData(value);
+    const removed = issues.map(({ path = [] }) => remove(copy, path.map(keyOf)));
+    const checked = removed.includes(true) ? await check(copy) : { issues };
+    if (checked.issues === undefined) return checked;
+  }
+  return { issues };
+}
+
+type Path = readonly PropertyKey[];
+
+/** Removes the member at a path if it is `null`. Returns false if nothing was removed. */
+function removeNull(value: unknown, path: Path): boolean {
+  const key = path.at(-1);
+  const parent = at(value, path.slice(0, -1));
+  if (key === undefined || !isObject(parent) || parent[key as string] !== null) return false;
+  return Reflect.deleteProperty(parent, key);
+}
+
+/** Removes the members below a path that are `null`. Returns false if nothing was removed. */
+function removeNulls(value: unknown, path: Path): boolean {
+  const parent = at(value, path);
+  if (typeof parent !== 'object' || parent === null) return false;
+  const keys = Object.keys(parent);
+  return keys.map((key) => removeNull(parent, [key]) || removeNulls(parent, [key])).includes(true);
+}
+
+function at(value: unknown, path: Path): unknown {
+  return path.reduce((inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key], value);
+}
+
+function keyOf(step: PropertyKey | { readonly key: PropertyKey }): PropertyKey {
+  return typeof step === 'object' ? step.key : step;
+}

@@ -1,0 +1,80 @@
+import type { AgentEvent } from '../../agent-event.js';
+import { beginningOf, withoutThought } from './read-answer.js';
+
+/** A long text is read again when it has grown by this factor, so that the work stays in proportion to the text. */
+const GROWTH = 1.02;
+
+/** Yields the value of a JSON answer while it is written. Each attempt and each turn begins another answer. */
+export async function* partialValues<Value>(
+  events: AsyncIterable<AgentEvent>,
+  own: { has(event: AgentEvent): boolean },
+): AsyncGenerator<Value> {
+  let place = '';
+  let text = '';
+  let read = 0;
+  let shown: string | undefined;
+  for await (const event of events) {
+    if (!own.has(event) || event.type !== 'text-delta') continue;
+    const { turn, attempt } = event;
+    if (place !== `${turn}/${attempt}`) {
+      place = `${turn}/${attempt}`;
+      text = '';
+      read = 0;
+    }
+    text += event.text;
+    if (text.length < read * GROWTH) continue;
+    read = text.length;
+    const json = closedJson(text);
+    if (json === undefined || json === shown) continue;
+    shown = json;
+    yield JSON.parse(json);
+  }
+}
+
+const TOKEN = /\s*(?:("(?:[^"\\]|\\.)*")|([{}[\],:])|[^\s"{}[\],:]+)/sy;
+const UNFINISHED_STRING = /\s*"(?:[^"\\]|\\.)*/sy;
+const UNFINISHED_ESCAPE = /\\u[\da-f]{0,3}$/i;
+
+/**
+ * Returns the JSON of an object or an array that is still written: without its unfinished key, number or word, and closed. Returns
+ * undefined before it begins.
+ */
+function closedJson(answer: string): string | undefined {
+  const said = withoutThought(answer);
+  const start = beginningOf(said);
+  if (start < 0) return undefined;
+  const text = said.slice(start);
+  const closing: string[] = [];
+  let json = '';
+  let isKey = false;
+  TOKEN.lastIndex = 0;
+  for (let at = 0; ; at = TOKEN.lastIndex) {
+    const token = TOKEN.exec(text);
+    if (token === null) return isKey ? json : (withString(text, at, closing) ?? json);
+    const [, string, mark] = token;
+    const end = TOKEN.lastIndex;
+    if (mark === '{' || mark === '[') closing.unshift(mark === '{' ? '}' : ']');
+    else if (mark === '}' || mark === ']') closing.shift();
+    const isValue = mark === undefined ? !isKey && (string !== undefined || end < text.length) : !/[,:]/.test(mark);
+    if (isValue) json = text.slice(0, end) + closing.join('');
+    if (closing.length === 0) return json;
+    if (mark !== undefined) isKey = closing[0] === '}' && (mark === '{' || mark === ',');
+  }
+}
+
+/** Returns the JSON with the string that is still written at the end. Returns undefined if the end is another value. */
+function withString(text: string, at: number, closing: readonly string[]): string | undefined {
+  UNFINISHED_STRING.lastIndex = at;
+  const [begun] = UNFINISHED_STRING.exec(text) ?? [];
+  const json = begun && `${text.slice(0, at)}${begun.replace(UNFINISHED_ESCAPE, '')}"${closing.join('')}`;
+  return json && isJson(json) ? json : undefined;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,48 @@
+import { describeError } from '../../../errors.js';
+import type { ModelResponse } from '../../../model/model.js';
+import { ModelError, ResponseInvalidError } from '../../../model/run-error.js';
+import type { Run } from '../run.js';
+import { STEERED } from '../run-posts.js';
+import { turnLimitOf } from '../turn-limit.js';
+import { failureOf } from './model-call.js';
+
+/**
+ * Handles a failed model call. If the answer was empty, or the service refused a malformed tool call of its model, the next
+ * turn asks the model again, once in a run. A second empty answer behind tool results is returned, unless the run has an output
+ * schema. Otherwise throws the error that ends the run. `shown` is the text that the call has shown.
+ */
+export function recoverFrom(run: Run, thrown: unknown, shown: string): ModelResponse | undefined {
+  if (thrown === STEERED) return breakOff(run, shown);
+  const error = failureOf(run, run.config.model.id, thrown);
+  if (!(error instanceof ModelError)) throw error;
+  const { kind } = error;
+  if (kind !== 'empty' && kind !== 'tool-format') throw error;
+  const hasTurnLeft = run.end.verdict === undefined && run.context.turn < turnLimitOf(run);
+  if (run.askedAgain || !hasTurnLeft) return emptyAnswer(run, error);
+  run.askedAgain = true;
+  run.conversation.addQueued();
+  const content =
+    kind === 'empty'
+      ? 'Your answer was empty. Give your answer now.'
+      : `The tool call was refused: ${describeError(error.cause)}\nCall the tool again, in the right format.`;
+  run.conversation.push({ role: 'user', content });
+  return undefined;
+}
+
+/** Leaves an abandoned model call, and keeps the text that it has shown. */
+function breakOff({ attached, conversation, end }: Run, text: string): undefined {
+  end.throwIfAborted();
+  if (attached.recorder !== undefined) attached.recorder.posts.steers += 1;
+  // Text of white space alone is refused by some providers.
+  if (text.trim() !== '') conversation.say({ role: 'assistant', content: [{ type: 'text', text }], stopped: true });
+}
+
+/** Some models have nothing to add to their tool calls. */
+function emptyAnswer({ conversation, config }: Run, error: ModelError): ModelResponse {
+  const { kind, cause, model } = error;
+  const hasRun = conversation.added.some(({ role }) => role === 'tool');
+  const isAccepted = kind === 'empty' && hasRun && config.output === undefined;
+  if (!isAccepted || !(cause instanceof ResponseInvalidError)) throw error;
+  config.logger.warn(`Model "${model}" gave an empty answer twice, so the run has no text.`);
+  return cause.response as ModelResponse;
+}

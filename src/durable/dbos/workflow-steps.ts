@@ -1,0 +1,84 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { DurableSetupError, ReplayMismatchError } from '../error.js';
+import type { DbosStepSdk } from './dbos-sdk.js';
+
+/** The steps of one workflow. */
+export class WorkflowSteps {
+  /** The names of the steps that this attempt has asked for. */
+  private readonly asked: string[] = [];
+
+  constructor(
+    private readonly dbos: DbosStepSdk,
+    private readonly id: string,
+  ) {}
+
+  /** Runs a step, or returns its stored result. Rejects with a ReplayMismatchError if another step is stored in its place. */
+  async run<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const { dbos, id } = this;
+    // Outside of its workflow, DBOS would call the function without storing the result.
+    if (dbos.workflowID !== id || !dbos.isInWorkflow()) throw elsewhere(name, id, dbos);
+    this.asked.push(name);
+    try {
+      return await dbos.runStep(() => untilCancelled(dbos, work), { name });
+    } catch (error) {
+      throw mismatchOf(error, name) ?? error;
+    }
+  }
+
+  /** Returns the names of the stored steps that this attempt has not asked for. */
+  async unread(): Promise<readonly string[]> {
+    // In a workflow, DBOS would store the list as a step.
+    const stored = (await outside(() => this.dbos.listWorkflowSteps(this.id))) ?? [];
+    const rest = [...this.asked];
+    return stored.flatMap(({ name }) => {
+      const at = rest.indexOf(name);
+      if (at >= 0) rest.splice(at, 1);
+      return at < 0 ? [name] : [];
+    });
+  }
+
+  /** Leaves the workflow to the next launch. An error that leaves the workflow function would end it for good. */
+  refuse({ message }: ReplayMismatchError): Promise<never> {
+    this.dbos.logger.error(`Workflow "${this.id}" waits for another version of the program. ${message}`);
+    return new Promise<never>(() => {});
+  }
+}
+
+/** Runs a function outside of the workflow that calls it. */
+const outside = AsyncLocalStorage.snapshot();
+
+/** Returns the error of a step that is stored under another name, or undefined for other errors. */
+function mismatchOf(error: unknown, name: string): ReplayMismatchError | undefined {
+  const { dbosErrorCode, message } = Object(error) as { dbosErrorCode?: unknown; message?: unknown };
+  if (dbosErrorCode !== UNEXPECTED_STEP) return undefined;
+  const [, stored = 'another step'] = /, function (.*) was recorded when /.exec(String(message)) ?? [];
+  return new ReplayMismatchError(name, stored);
+}
+
+/** The code of a DBOSUnexpectedStepError, which the SDK does not export. */
+const UNEXPECTED_STEP = 26;
+
+function elsewhere(name: string, id: string, { workflowID }: DbosStepSdk): DurableSetupError {
+  const place =
+    workflowID === id ? 'inside of another step' : `in ${workflowID === undefined ? 'no workflow' : `"${workflowID}"`}`;
+  return new DurableSetupError(
+    `Step "${name}" of workflow "${id}" began ${place}. ` +
+      'Create the step, the lifecycle and the agent in the workflow function, and await the run there.',
+  );
+}
+
+/** Rejects when the workflow is cancelled, so that the run aborts its calls. DBOS then stores nothing for the step. */
+async function untilCancelled<T>(dbos: DbosStepSdk, work: () => Promise<T>): Promise<T> {
+  const signal = dbos.stepStatus?.cancelSignal;
+  if (signal === undefined) return work();
+  let cancel = () => {};
+  const cancelled = new Promise<never>((_, reject) => {
+    cancel = () => reject(signal.reason);
+    signal.addEventListener('abort', cancel, { once: true });
+  });
+  try {
+    return await Promise.race([work(), cancelled]);
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+}

@@ -1,0 +1,136 @@
+import { callModel } from '../agent/run/turn/model-call.js';
+import { callTool } from '../agent/run/turn/tool-call.js';
+import { type Chain, compileChain } from '../lifecycle/chain.js';
+import { KEPT_STATE, type KeptState } from '../lifecycle/hook-run/hook-run.js';
+import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
+import { type RegisteredLifecycle, registerLifecycle } from '../lifecycle/registered-lifecycle.js';
+import type { RunContext } from '../lifecycle/run-context.js';
+import type { WaterfallPoint } from '../lifecycle/waterfall.js';
+import {
+  afterAgentPoint,
+  afterModelPoint,
+  beforeAgentPoint,
+  beforeModelPoint,
+  beforeToolSelectionPoint,
+} from '../lifecycle/waterfall-points.js';
+import { STEP_HOOKS, type StepHook } from './hook-steps.js';
+import { nameOf } from './named-lifecycles.js';
+
+/** The hooks of a run that are steps, such as `audit.beforeModel`, in the order of the steps. */
+export type HookNames = readonly string[];
+
+/** Calls a hook in a step. */
+type Hook = (value: unknown, run: RunContext) => unknown;
+type AsStep = (hook: StepHook, entry: RegisteredLifecycle, call: Hook) => Hook;
+
+/** The hooks that write the state of their lifecycle. */
+const WRITERS: readonly StepHook[] = ['beforeModel', 'afterModel'];
+
+/** Returns the hooks of a chain that are steps: those of the named lifecycles, and those that write state. */
+export function hooksOf(chain: Chain, lifecycles: readonly string[]): HookNames {
+  return select(chain, (hook, lifecycle) =>
+    stateOf(lifecycle) === undefined ? lifecycles.includes(nameOf(lifecycle) ?? '') : WRITERS.includes(hook),
+  );
+}
+
+/** Returns the hooks of a chain that are steps in executions of older versions of this library. */
+export function namedHooksOf(chain: Chain, lifecycles: readonly string[]): HookNames {
+  return select(chain, (_hook, lifecycle) => lifecycles.includes(nameOf(lifecycle) ?? ''));
+}
+
+function select(
+  chain: Chain,
+  isStep: (hook: StepHook, lifecycle: RegisteredLifecycle['lifecycle']) => boolean,
+): HookNames {
+  return STEP_HOOKS.flatMap((hook) => {
+    const lifecycles = entriesOf(chain, hook).map(({ lifecycle }) => lifecycle);
+    return lifecycles.filter((one) => isStep(hook, one)).map((one) => `${nameOf(one)}.${hook}`);
+  });
+}
+
+/**
+ * Returns a chain in which exactly these hooks are steps, because a stored run has the steps of the version that began it. The
+ * hook of a lifecycle that is missing now is a step that does nothing. All other hooks are called without a step.
+ */
+export function withHookSteps(chain: Chain, hooks: HookNames, asStep: AsStep): Chain {
+  if (hooks.length === 0) return chain;
+  const changed = STEP_HOOKS.map((hook) => {
+    const names = hooks.filter((name) => name.endsWith(`.${hook}`)).map((name) => name.slice(0, -hook.length - 1));
+    const present = entriesOf(chain, hook);
+    if (names.length === 0) return [hook, chain[hook]] as const;
+    const entries = inOrder(present, names, (entry) => stepOf(entry, hook, asStep));
+    return [hook, hook === 'onError' ? entries : { point: POINTS[hook], entries }] as const;
+  });
+  return { ...chain, ...Object.fromEntries(changed) };
+}
+
+/** Adds the durable lifecycle to the chain of an agent. The wraps of the lifecycles in `outside` are around its steps. */
+export function durableChain(chain: Chain, durable: AgentLifecycle, outside: readonly string[]): Chain {
+  const isOutside = ({ lifecycle }: RegisteredLifecycle) => outside.includes(nameOf(lifecycle) ?? '');
+  const around = chain.entries.filter(isOutside).map((entry) => ({ ...entry, priority: 100 }));
+  const inside = chain.entries.filter((entry) => !isOutside(entry));
+  const entry = registerLifecycle(durable as AgentLifecycle<never>, 0);
+  return compileChain([...around, entry, ...inside], callModel, callTool);
+}
+
+/** Returns a chain whose `beforeToolSelection` hooks begin with the one of this lifecycle. */
+export function withFirst(chain: Chain, lifecycle: Pick<AgentLifecycle, 'beforeToolSelection'>): Chain {
+  const entries = [{ ...MISSING, name: 'durable', index: 0, lifecycle }, ...entriesOf(chain, 'beforeToolSelection')];
+  return { ...chain, beforeToolSelection: { point: beforeToolSelectionPoint, entries } };
+}
+
+/** Puts the missing lifecycles of `names` before the one that follows them there, and makes all hooks of `names` steps. */
+function inOrder(
+  present: readonly RegisteredLifecycle[],
+  names: readonly string[],
+  step: (entry: RegisteredLifecycle) => RegisteredLifecycle,
+): readonly RegisteredLifecycle[] {
+  const known = present.map(({ lifecycle }) => nameOf(lifecycle) ?? '');
+  const missing = names.filter((name) => !known.includes(name));
+  const entries: RegisteredLifecycle[] = [];
+  let index = 0;
+  const addMissing = (end: number) => {
+    const count = missing.filter((name) => names.indexOf(name) < end).length;
+    for (const name of missing.splice(0, count)) entries.push(step({ ...MISSING, name, index }));
+  };
+  present.forEach((entry, at) => {
+    const name = known[at] as string;
+    const place = names.indexOf(name);
+    addMissing(place);
+    entries.push(place < 0 ? entry : step({ ...entry, name }));
+    index = entry.index;
+  });
+  addMissing(names.length);
+  return entries;
+}
+
+const MISSING: Omit<RegisteredLifecycle, 'name' | 'index'> = {
+  lifecycle: {},
+  priority: 50,
+  onFailure: 'throw',
+  timeoutMs: undefined,
+  status: { inert: false },
+};
+
+function stepOf(entry: RegisteredLifecycle, hook: StepHook, asStep: AsStep): RegisteredLifecycle {
+  const lifecycle = entry.lifecycle as AgentLifecycle;
+  const call: Hook = (value, run) => (entry.status.inert ? undefined : lifecycle[hook]?.(value as never, run as never));
+  return { ...entry, status: MISSING.status, lifecycle: { [hook]: asStep(hook, entry, call) } };
+}
+
+/** Returns the state that a lifecycle keeps outside of its runs. */
+export function stateOf(lifecycle: object): KeptState | undefined {
+  return (lifecycle as { readonly [KEPT_STATE]?: KeptState })[KEPT_STATE];
+}
+
+function entriesOf(chain: Chain, hook: StepHook): readonly RegisteredLifecycle[] {
+  return (hook === 'onError' ? chain.onError : chain[hook]?.entries) ?? [];
+}
+
+const POINTS: Record<Exclude<StepHook, 'onError'>, WaterfallPoint<never>> = {
+  beforeAgent: beforeAgentPoint as WaterfallPoint<never>,
+  beforeModel: beforeModelPoint as WaterfallPoint<never>,
+  beforeToolSelection: beforeToolSelectionPoint as WaterfallPoint<never>,
+  afterModel: afterModelPoint as WaterfallPoint<never>,
+  afterAgent: afterAgentPoint as WaterfallPoint<never>,
+};

@@ -1,0 +1,62 @@
+import { isObject } from '../../internal/json.js';
+import { safeText } from '../../internal/safe-text.js';
+import { McpConnectError } from '../error.js';
+import { HttpStatusError } from '../transport/http-client.js';
+import { errorIn } from '../transport/json-rpc.js';
+import type { McpRevision, Sdk } from './sdk.js';
+
+/** JSON-RPC error codes of 2026-07-28 for a revision that the server does not speak, and for missing headers. */
+const UNSUPPORTED_REVISION = -32_022;
+const HEADER_MISMATCH = -32_020;
+/** Codes with which a server refuses a handshake that its revision does not have. */
+const REFUSALS: readonly unknown[] = [UNSUPPORTED_REVISION, HEADER_MISMATCH, -32_600, -32_601, -32_602];
+const MAX_LIST = 200;
+
+/** Who spoke to the server, and how. */
+interface Handshake {
+  readonly server: string;
+  readonly sdk: Sdk;
+  readonly revision: McpRevision | 'auto';
+  /** The `protocol` in the configuration of the server. */
+  readonly configured: McpRevision | 'auto' | undefined;
+}
+
+/** Returns the error of a handshake that failed because of the revision. Undefined if it failed for another reason. */
+export function revisionError(error: unknown, handshake: Handshake): McpConnectError | undefined {
+  const revisions = revisionsIn(error);
+  if (revisions === undefined) return undefined;
+  const { server, sdk, revision } = handshake;
+  const offered = revision === 'auto' ? sdk.revisions.join(' and ') : revision;
+  const spoken = safeText(revisions.join(', '), { maxLength: MAX_LIST });
+  const problem = spoken === '' ? `it refused the MCP revision ${offered}` : `it speaks the MCP revisions ${spoken}`;
+  const contrast = spoken === '' ? '' : `, and it was offered ${offered}`;
+  const options = { cause: error, retryable: false, revisions };
+  return new McpConnectError(server, `${problem}${contrast}. ${adviceFor(revisions, handshake)}`, options);
+}
+
+function adviceFor(revisions: readonly string[], { sdk, configured = 'auto' }: Handshake): string {
+  const isNew = revisions.length === 0 || revisions.includes('2026-07-28');
+  if (isNew && !sdk.revisions.includes('2026-07-28')) {
+    return 'Install the SDK that speaks 2026-07-28: npm install @modelcontextprotocol/client';
+  }
+  if (configured !== 'auto') return 'Remove `protocol` from its configuration.';
+  return 'Update the server, or Keelson and its SDK.';
+}
+
+/** Returns the revisions that the server speaks, as far as it tells. Undefined if the error is not about revisions. */
+function revisionsIn(error: unknown): readonly string[] | undefined {
+  const refusal = error instanceof HttpStatusError ? errorIn(error.detail, 0)?.error : error;
+  const { code, data, message, cause } = (refusal ?? {}) as Readonly<Record<string, unknown>>;
+  const [, answered] = /protocol version is not supported: (\S+)/.exec(String(message)) ?? [];
+  if (answered !== undefined) return [answered];
+  // With a cause, the question for the revisions was not answered.
+  const isUnknown = code === 'ERA_NEGOTIATION_FAILED' && cause === undefined;
+  if (!REFUSALS.includes(code) && !isUnknown) return undefined;
+  // `keepErrorData` wraps the data.
+  const { supported } = [data, isObject(data) ? data.data : undefined].find(hasList) ?? { supported: [] };
+  return supported.filter((revision) => typeof revision === 'string');
+}
+
+function hasList(data: unknown): data is { readonly supported: readonly unknown[] } {
+  return typeof data === 'object' && data !== null && Array.isArray((data as { supported?: unknown }).supported);
+}

@@ -1,0 +1,57 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { MAX_TIMER_MS } from '../../../internal/clock.js';
+import type { McpTransport } from '../../transport/transport.js';
+import { capabilitiesOf } from '../answer-server.js';
+import type { McpAnswer, McpParams } from '../connection.js';
+import type { SdkClient, SdkClientOptions, SdkRequestOptions } from '../sdk.js';
+
+/** The exports of the SDK that are used at run time. */
+interface SdkV1 {
+  readonly Client: typeof Client;
+  readonly ResultSchema: typeof ResultSchema;
+}
+
+/** The client of `@modelcontextprotocol/sdk` 1.x, which speaks the revisions up to 2025-11-25. */
+export class ClientV1 implements SdkClient {
+  private readonly client: Client;
+
+  constructor(
+    private readonly sdk: SdkV1,
+    private readonly transport: McpTransport,
+    { connection, server, onError, onClose }: SdkClientOptions,
+  ) {
+    const { name, version, title } = connection.settings.clientInfo;
+    this.client = new sdk.Client({ name, version, title }, { capabilities: capabilitiesOf(connection) });
+    this.client.fallbackNotificationHandler = async ({ method, params }) => server.notified(method, params);
+    this.client.fallbackRequestHandler = ({ method, params }, { signal }) => server.asked(method, params, signal);
+    this.client.onerror = onError;
+    this.client.onclose = onClose;
+  }
+
+  get hasTools(): boolean {
+    return this.client.getServerCapabilities()?.tools !== undefined;
+  }
+
+  get instructions(): string | undefined {
+    return this.client.getInstructions();
+  }
+
+  connect(): Promise<void> {
+    return this.client.connect(this.transport as Transport, { timeout: MAX_TIMER_MS });
+  }
+
+  request(method: string, params: McpParams, { signal, onProgress }: SdkRequestOptions): Promise<McpAnswer> {
+    const options = { signal, timeout: MAX_TIMER_MS, onprogress: onProgress };
+    return this.client.request({ method, params }, this.sdk.ResultSchema, options);
+  }
+
+  ping(timeout: number): Promise<unknown> {
+    return this.client.ping({ timeout });
+  }
+
+  announceRoots(): Promise<void> {
+    return this.client.sendRootsListChanged();
+  }
+}

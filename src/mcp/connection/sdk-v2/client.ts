@@ -1,0 +1,183 @@
+import type {
+  Client,
+  JsonSchemaValidator,
+  jsonSchemaValidator,
+  StandardSchemaV1,
+  VersionNegotiationMode,
+} from '@modelcontextprotocol/client';
+import { MAX_TIMER_MS } from '../../../internal/clock.js';
+import { Stop } from '../../../internal/stop.js';
+import type { McpTransport } from '../../transport/transport.js';
+import { capabilitiesOf } from '../answer-server.js';
+import type { McpAnswer, McpParams } from '../connection.js';
+import type { SdkClient, SdkClientOptions, SdkRequestOptions } from '../sdk.js';
+import { HeaderTools } from './header-tools.js';
+import { hideResult, shownResult } from './hidden-result.js';
+import { followTools } from './subscription.js';
+import { finishTask, TASKS } from './task.js';
+
+const MODES: Readonly<Record<SdkClientOptions['revision'], VersionNegotiationMode>> = {
+  auto: 'auto',
+  '2025-11-25': 'legacy',
+  '2026-07-28': { pin: '2026-07-28' },
+};
+
+/** Lets every value pass, because Keelson accepts more results and questions than the SDK does. */
+const any: StandardSchemaV1<unknown, { [name: string]: unknown }> = {
+  '~standard': {
+    version: 1,
+    vendor: 'keelson',
+    validate: (value) => ({ value: value as { [name: string]: unknown } }),
+  },
+};
+
+/** Keelson checks structured content in a worker with a time limit. */
+const unchecked: jsonSchemaValidator = {
+  getValidator: <T>() => ((data: T) => ({ valid: true, data, errorMessage: undefined })) as JsonSchemaValidator<T>,
+};
+
+/** A log message of this level or above is sent along with the answer to a request. */
+const LOG_LEVEL = { _meta: { 'io.modelcontextprotocol/logLevel': 'info' } };
+
+/** The client of `@modelcontextprotocol/client` 2.x, which speaks all revisions. */
+export class ClientV2 implements SdkClient {
+  private readonly client: Client;
+  private readonly tools: HeaderTools;
+  private readonly closing = new Stop();
+  /** True if the server speaks a revision without sessions, which is 2026-07-28 or later. */
+  private isStateless = false;
+  /** The time at which the server no longer guarantees the list of tools. */
+  private staleAt = Number.POSITIVE_INFINITY;
+
+  constructor(
+    sdk: { readonly Client: typeof Client },
+    private readonly transport: McpTransport,
+    private readonly options: SdkClientOptions,
+  ) {
+    const { connection, server, revision, onError, onClose } = options;
+    const { name, version, title } = connection.settings.clientInfo;
+    this.client = new sdk.Client(title === undefined ? { name, version } : { name, version, title }, {
+      capabilities: { ...capabilitiesOf(connection), ...(revision !== '2025-11-25' && TASKS) },
+      jsonSchemaValidator: unchecked,
+      versionNegotiation: { mode: MODES[revision] },
+    });
+    this.tools = new HeaderTools(connection);
+    this.client.fallbackNotificationHandler = async ({ method, params }) => server.notified(method, params);
+    this.client.fallbackRequestHandler = ({ method, params }, { mcpReq }) =>
+      server.asked(method, params, mcpReq.signal);
+    this.client.onerror = onError;
+    this.client.onclose = () => {
+      this.closing.stop(undefined);
+      onClose();
+    };
+  }
+
+  get hasTools(): boolean {
+    return this.client.getServerCapabilities()?.tools !== undefined;
+  }
+
+  get instructions(): string | undefined {
+    return this.client.getInstructions();
+  }
+
+  async connect(): Promise<void> {
+    try {
+      await this.client.connect(this.transport, { timeout: MAX_TIMER_MS });
+    } catch (error) {
+      // The SDK wraps what the transport throws.
+      throw error instanceof Error && error.cause instanceof Error ? error.cause : withIssues(error);
+    }
+    if (this.client.getProtocolEra() === 'modern') this.beStateless();
+  }
+
+  async request(method: string, params: McpParams, { signal, onProgress }: SdkRequestOptions): Promise<McpAnswer> {
+    const options = { signal, timeout: MAX_TIMER_MS, onprogress: onProgress };
+    if (!this.isStateless) return this.client.request({ method, params }, any, options);
+    const isLogging = this.client.getServerCapabilities()?.logging !== undefined;
+    const answer = shownResult(await this.ask(method, isLogging ? { ...params, ...LOG_LEVEL } : params, options));
+    this.checkAge(method, params, answer);
+    return answer.resultType === 'task' ? this.finish(answer, { signal, onProgress }) : answer;
+  }
+
+  listed(tools: readonly unknown[]): readonly unknown[] {
+    return this.isStateless ? this.tools.list(tools) : tools;
+  }
+
+  ping(timeout: number): Promise<unknown> {
+    return this.isStateless ? this.client.discover({ timeout }) : this.client.ping({ timeout });
+  }
+
+  /** A stateless server asks for the roots when it needs them. */
+  async announceRoots(): Promise<void> {
+    if (!this.isStateless) await this.client.sendRootsListChanged();
+  }
+
+  private beStateless(): void {
+    this.isStateless = true;
+    const { transport, client, closing } = this;
+    const { connection, server, onError } = this.options;
+    const { settings, onToolsChanged } = connection;
+    const { onmessage } = transport;
+    transport.onmessage = (message) => {
+      hideResult(message);
+      onmessage?.(message);
+    };
+    for (const method of [settings.elicit && 'elicitation/create', settings.roots && 'roots/list']) {
+      if (method === undefined) continue;
+      client.setRequestHandler(method, { params: any }, (params, { mcpReq }) =>
+        server.asked(method, params, mcpReq.signal),
+      );
+    }
+    if (client.getServerCapabilities()?.tools?.listChanged !== true) return;
+    const { clock } = settings.system;
+    void followTools(client, { clock, closed: closing.signal, onChange: onToolsChanged, onError });
+  }
+
+  private ask(
+    method: string,
+    params: McpParams,
+    options: {
+      readonly signal: AbortSignal;
+      readonly timeout: number;
+      readonly onprogress: SdkRequestOptions['onProgress'];
+    },
+  ): Promise<McpAnswer> {
+    const toolDefinition = method === 'tools/call' ? this.tools.find(params.name) : undefined;
+    if (toolDefinition !== undefined) {
+      return this.client.callTool(params as { name: string }, { ...options, toolDefinition });
+    }
+    // The SDK remembers resources for the time that the server allows.
+    if (method === 'resources/read') return this.client.readResource(params as { uri: string }, options);
+    return this.client.request({ method, params }, any, options);
+  }
+
+  private finish(task: McpAnswer, options: SdkRequestOptions): Promise<McpAnswer> {
+    const { connection, server: answers } = this.options;
+    const { clock } = connection.settings.system;
+    return finishTask(task, {
+      ...{ ...options, answers, clock, server: connection.definition.name },
+      request: async (method, params, signal) =>
+        shownResult(
+          await this.client.request({ method, params }, any, { timeout: MAX_TIMER_MS, ...(signal && { signal }) }),
+        ),
+    });
+  }
+
+  /** Reports a change of the tools with the first answer after the time for which the server guarantees their list. */
+  private checkAge(method: string, { cursor }: McpParams, { ttlMs }: McpAnswer): void {
+    const now = this.options.connection.settings.system.clock.now();
+    if (method === 'tools/list') {
+      const end = typeof ttlMs === 'number' && ttlMs > 0 ? now + ttlMs : Number.POSITIVE_INFINITY;
+      this.staleAt = cursor === undefined ? end : Math.min(end, this.staleAt);
+    } else if (now >= this.staleAt) {
+      this.staleAt = Number.POSITIVE_INFINITY;
+      this.options.connection.onToolsChanged();
+    }
+  }
+}
+
+/** Adds the mismatches of an invalid result to its error. The SDK writes them into the message as JSON. */
+function withIssues(error: unknown): unknown {
+  const [, json] = /^Invalid result for [^:]+: (\[[\s\S]+\])$/.exec((error as Error).message) ?? [];
+  return json === undefined ? error : Object.assign(error as Error, { issues: JSON.parse(json) });
+}

@@ -1,0 +1,45 @@
+import type { Client } from '@modelcontextprotocol/client';
+import type { Clock } from '../../../internal/clock.js';
+import { pauseFor } from '../../transport/pausable-clock.js';
+
+/** Pauses in milliseconds before a subscription is opened again. */
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+/** Time limit in milliseconds for the acknowledgment of a subscription. */
+const ACKNOWLEDGE_MS = 60_000;
+
+/** Options of `followTools`. */
+interface Following {
+  readonly clock: Clock;
+  readonly closed: AbortSignal;
+  readonly onChange: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Subscribes to changes of the tools, and again when a subscription has ended. Ends with the connection, or when the server
+ * refuses a subscription.
+ */
+export async function followTools(client: Client, { clock, closed, onChange, onError }: Following): Promise<void> {
+  let pauseMs = FIRST_PAUSE_MS;
+  while (!closed.aborted) {
+    try {
+      const subscription = await client.listen({ toolsListChanged: true }, { timeout: ACKNOWLEDGE_MS });
+      pauseMs = FIRST_PAUSE_MS;
+      await subscription.closed;
+    } catch (error) {
+      if (closed.aborted) return;
+      onError(error);
+      if (isRefusal(error)) return;
+    }
+    await pauseFor(pauseMs, { clock, signal: closed });
+    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    // Nobody announced the changes of the meantime.
+    if (!closed.aborted) onChange();
+  }
+}
+
+/** An error of the protocol has a number as its code. */
+function isRefusal(error: unknown): boolean {
+  return typeof (error as { code?: unknown }).code === 'number';
+}

@@ -1,0 +1,70 @@
+import type { McpOAuth } from '../transport/oauth.js';
+import type { McpTransport } from '../transport/transport.js';
+import type { AnswerServer } from './answer-server.js';
+import type { ConnectionOptions, McpAnswer, McpParams } from './connection.js';
+
+/** A revision of the protocol that Keelson speaks. */
+export type McpRevision = '2025-11-25' | '2026-07-28';
+
+/** One SDK of the protocol. There is a folder for each beside this file. */
+export interface Sdk {
+  readonly revisions: readonly McpRevision[];
+  createClient(transport: McpTransport, options: SdkClientOptions): SdkClient;
+}
+
+/** Options of one client of an SDK. */
+export interface SdkClientOptions {
+  /** The revision to speak. `auto` asks the server first. */
+  readonly revision: McpRevision | 'auto';
+  readonly connection: ConnectionOptions;
+  /** Handles the requests and the notifications of the server. */
+  readonly server: AnswerServer;
+  readonly onError: (error: unknown) => void;
+  readonly onClose: () => void;
+}
+
+/** The client of one SDK for one transport. Its requests have no time limit. */
+export interface SdkClient {
+  /** False if the server declares that it has no tools. */
+  readonly hasTools: boolean;
+  readonly instructions: string | undefined;
+  /** Starts the transport and completes the handshake. */
+  connect(): Promise<void>;
+  request(method: string, params: McpParams, options: SdkRequestOptions): Promise<McpAnswer>;
+  /** Takes a complete list of tools. Returns the tools that can be called. */
+  listed?(tools: readonly unknown[]): readonly unknown[];
+  /** Checks if the server still responds. */
+  ping(timeoutMs: number): Promise<unknown>;
+  announceRoots(): Promise<void>;
+}
+
+/** Options of one request of a `SdkClient`. */
+export interface SdkRequestOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: { readonly progress: number; readonly message?: string | undefined }) => void;
+}
+
+/** The OAuth client of one SDK. */
+export interface AuthSdk {
+  auth(provider: McpOAuth['provider'], request: AuthRequest): Promise<'AUTHORIZED' | 'REDIRECT'>;
+  /** Returns the demands of a response that asks for an authorization. `granted` is the scope of the current token. */
+  challengeIn(refused: Response, granted: string | undefined): AuthChallenge;
+}
+
+/** The demands of a server that asks for an authorization. */
+export interface AuthChallenge {
+  readonly scope?: string | undefined;
+  readonly resourceMetadataUrl?: URL | undefined;
+  /** True if a refreshed token cannot meet the demands. */
+  readonly forceReauthorization?: boolean | undefined;
+}
+
+/** One authorization, or its completion with a code. */
+export interface AuthRequest extends AuthChallenge {
+  readonly serverUrl: URL;
+  readonly fetchFn: (url: string | URL, init?: RequestInit) => Promise<Response>;
+  readonly authorizationCode?: string | undefined;
+  readonly skipIssuerMetadataValidation?: boolean | undefined;
+  /** The authorization server that issued the code. */
+  readonly iss?: string | undefined;
+}

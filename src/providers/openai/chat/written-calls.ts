@@ -1,0 +1,89 @@
+import type { ToolCallPart } from '../../../model/message.js';
+import type { ModelPart, ModelResponse, ToolSpec } from '../../../model/model.js';
+import { readArguments, uniqueId } from '../../shared/answer.js';
+import { isObject, parseJson, textOr } from '../../shared/wire.js';
+
+/** A kind of server whose models write tool calls into the text when the server does not read them. */
+interface WritingServer {
+  /** Matches the host of the base URL. */
+  readonly host: RegExp;
+  readonly source: string;
+  readonly date: string;
+}
+
+const SERVERS: readonly WritingServer[] = [
+  {
+    // Ollama, llama.cpp, vLLM, LM Studio and others on the own machine or in the own network.
+    host: /^(?:localhost|host\.docker\.internal|.*\.local|\[::1\]|(?:127|10)(?:\.\d+){3}|192\.168(?:\.\d+){2}|172\.(?:1[6-9]|2\d|3[01])(?:\.\d+){2})$/,
+    source: 'https://github.com/NousResearch/hermes-agent/pull/83023',
+    date: '2026-08-10',
+  },
+  {
+    host: /(?:^|\.)(?:openrouter\.ai|nousresearch\.com)$/,
+    source: 'https://github.com/NousResearch/hermes-agent/pull/742',
+    date: '2026-03-09',
+  },
+];
+
+/** True for a server whose models write calls into the text. */
+export function writesCalls(baseURL: string | undefined): boolean {
+  const host = URL.canParse(baseURL ?? '') ? new URL(baseURL ?? '').hostname : '';
+  return SERVERS.some((server) => server.host.test(host));
+}
+
+const OPENING = '<tool_call>';
+const CALL = /<tool_call>\s*(\{.*?\})\s*<\/tool_call>\s*/gs;
+
+/**
+ * Returns the response with tool calls in the place of its text, if the text is nothing but calls of offered tools. A call
+ * inside of other text may be a quotation, and stays text.
+ */
+export function withWrittenCalls(response: ModelResponse, tools: readonly ToolSpec[]): ModelResponse {
+  const { content } = response;
+  const isPlain = content.every(({ type }) => type === 'text' || type === 'reasoning');
+  const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  const calls = isPlain ? callsIn(text.trim(), tools) : [];
+  if (calls.length === 0) return response;
+  const others = content.filter(({ type }) => type !== 'text');
+  return { ...response, content: [...others, ...calls], finishReason: 'tool-calls' };
+}
+
+function callsIn(text: string, tools: readonly ToolSpec[]): readonly ToolCallPart[] {
+  if (!text.startsWith(OPENING) || text.replace(CALL, '') !== '') return [];
+  const ids = new Set<string>();
+  const calls = [...text.matchAll(CALL)].map(([, json = '']) => {
+    const call = parseJson(json);
+    const { name, arguments: given, args = given, parameters = args } = isObject(call) ? call : {};
+    const isOffered = tools.some((tool) => tool.name === name);
+    if (!isOffered) return undefined;
+    return {
+      type: 'tool-call' as const,
+      id: uniqueId(undefined, ids),
+      name: textOr(name),
+      ...readArguments(parameters),
+    };
+  });
+  return calls.flatMap((call) => call ?? []).length === calls.length ? (calls as readonly ToolCallPart[]) : [];
+}
+
+/** Holds the text of a stream while it can be a written call. */
+export class WrittenCallGate {
+  private held = '';
+  private isOpen = false;
+
+  constructor(private readonly push: (part: ModelPart) => void) {}
+
+  take(part: ModelPart): void {
+    if (part.type !== 'text-delta' || this.isOpen) return this.push(part);
+    this.held += part.text;
+    const begun = this.held.trimStart();
+    if (!(begun.startsWith(OPENING) || OPENING.startsWith(begun))) this.open();
+  }
+
+  /** Shows the held text: it is not a call. */
+  open(): void {
+    this.isOpen = true;
+    if (this.held !== '') this.push({ type: 'text-delta', text: this.held });
+    this.held = '';
+  }
+}

@@ -1,0 +1,61 @@
+import type { OutputMode } from '../shared/output/output-mode.js';
+import { serverAt } from './client.js';
+
+/** A service that is known to take an output schema in one way only. */
+interface OutputRule {
+  /** Matches the host of the base URL. */
+  readonly host: RegExp;
+  /** Matches the id of the model. Default: all models. */
+  readonly model?: RegExp;
+  readonly mode: OutputMode;
+  readonly source: string;
+  /** The day of the report or of the last change. `unknown` if the source does not tell it. */
+  readonly date: string;
+}
+
+/**
+ * The services that take a schema beside tools, and those that take none. The first matching rule counts. Any other service gets
+ * the schema in a request without tools: Groq, Cerebras and Google's Gemini 2 refuse both together, and with Ollama, vLLM and
+ * llama.cpp a schema keeps the model from calling a tool.
+ */
+const OUTPUT_RULES: readonly OutputRule[] = [
+  {
+    host: /(?:^|\.)x\.ai$/,
+    mode: 'native',
+    source: 'https://docs.x.ai/docs/guides/structured-outputs',
+    date: 'unknown',
+  },
+  {
+    host: /(?:^|\.)openrouter\.ai$/,
+    model: /^~?(?:openai|anthropic|x-ai)\//,
+    mode: 'native',
+    source: 'https://openrouter.ai/docs/features/structured-outputs',
+    date: 'unknown',
+  },
+  {
+    host: /(?:^|\.)deepseek\.com$/,
+    mode: 'tool',
+    source: 'https://github.com/llm-exe/llm-exe/issues/662',
+    date: '2026-07-11',
+  },
+  {
+    host: /(?:^|\.)groq\.com$/,
+    mode: 'after-tools',
+    source: 'https://github.com/vercel/ai/pull/16540',
+    date: '2026-07-01',
+  },
+  {
+    host: /(?:^|\.)googleapis\.com$/,
+    mode: 'after-tools',
+    source: 'https://github.com/vercel/ai/pull/16540',
+    date: '2026-07-01',
+  },
+];
+
+/** Returns the mode for a model at a base URL. OpenAI and Azure OpenAI take a schema beside tools. */
+export function outputModeAt(baseURL: string | undefined, model: string): OutputMode {
+  if (serverAt(baseURL) === 'openai') return 'native';
+  const host = URL.canParse(baseURL ?? '') ? new URL(baseURL ?? '').hostname : '';
+  const rule = OUTPUT_RULES.find((each) => each.host.test(host) && (each.model?.test(model) ?? true));
+  return rule?.mode ?? 'after-tools';
+}

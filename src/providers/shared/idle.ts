@@ -1,0 +1,58 @@
+import { TimeoutExceededError } from '../../errors.js';
+import { type Clock, systemClock } from '../../internal/clock.js';
+import type { ModelCallRequest } from '../../lifecycle/lifecycle.js';
+import type { ModelRequest } from '../../model/model.js';
+
+const IDLE_MS = 300_000;
+
+/** A request whose stream is watched. */
+export interface WatchedRequest extends ModelRequest {
+  readonly idle: IdleWatch;
+}
+
+/**
+ * Ends a stream that is silent for too long. The watch begins with the first part. It has one timer, which is not started again
+ * for each part.
+ */
+export class IdleWatch {
+  private readonly clock: Clock;
+  private readonly idleMs: number;
+  private timer: unknown = undefined;
+  private heardAt = 0;
+
+  constructor(
+    request: ModelRequest,
+    private readonly stop: (late: TimeoutExceededError) => void,
+  ) {
+    this.clock = clockOf(request);
+    this.idleMs = request.idleMs ?? IDLE_MS;
+  }
+
+  /** Call it with each part of the response. */
+  hear(): void {
+    this.heardAt = this.clock.now();
+    if (this.timer === undefined) this.wait(this.idleMs);
+  }
+
+  /** Call it with each other event that shows that the service works on the response. */
+  hearMore(): void {
+    if (this.timer !== undefined) this.heardAt = this.clock.now();
+  }
+
+  end(): void {
+    this.clock.clearTimeout(this.timer);
+  }
+
+  private wait(ms: number): void {
+    this.timer = this.clock.setTimeout(() => {
+      const leftMs = this.heardAt + this.idleMs - this.clock.now();
+      if (leftMs > 0) this.wait(leftMs);
+      else this.stop(new TimeoutExceededError('wait for the next part of the response', this.idleMs));
+    }, ms);
+  }
+}
+
+/** The clock of the run, or the system clock outside a run. */
+export function clockOf(request: ModelRequest & Partial<Pick<ModelCallRequest, 'run'>>): Clock {
+  return request.run?.clock ?? systemClock;
+}

@@ -1,0 +1,127 @@
+import type { TraceRecordOf } from '../record.js';
+import type { Finding } from './finding.js';
+import { largestSource, type TraceIndex } from './trace-index.js';
+
+/** Names the lifecycles that changed the beginning of a request, so that the service could not use its cache. */
+export function cacheMissesIn(trace: TraceIndex): readonly Finding[] {
+  return trace.all('cache-miss').map(({ record, index }) => {
+    const { runId, turn, cachedTokens, expectedTokens, cause, difference, by } = record;
+    const [name] = by;
+    const missed = `The service read ${cachedTokens} of ${expectedTokens} tokens of agent ${trace.agentOf(runId)} from its cache`;
+    const text = difference === undefined ? `${missed} (${cause}).` : `${missed}: ${changed(difference, by)}.`;
+    return {
+      kind: 'cache-miss',
+      text,
+      by: name === undefined ? undefined : { kind: 'lifecycle', name },
+      runId,
+      turn,
+      records: [index],
+    };
+  });
+}
+
+function changed({ part, name, index }: CacheDifference, by: readonly string[]): string {
+  const number = index === undefined ? '' : ` ${index}`;
+  const which = name === undefined ? number : ` "${name}"`;
+  const who = by.length === 0 ? '' : ` by lifecycle ${by.map((one) => JSON.stringify(one)).join(' and ')}`;
+  return `${part}${which} was changed${who}`;
+}
+
+type CacheDifference = NonNullable<TraceRecordOf<'cache-miss'>['difference']>;
+
+/** Names the source of most of the context, for the last model call of each run. */
+export function largeContextsIn(trace: TraceIndex): readonly Finding[] {
+  return trace.all('run-start').flatMap(({ record: { runId } }): Finding[] => {
+    const last = trace.lastModelCall(runId, trace.records.length);
+    const largest = last && largestSource(last.record);
+    if (last === undefined || largest === undefined || !largest.name.startsWith('tool ')) return [];
+    const name = largest.name.slice(5);
+    const text = `Results of tool "${name}" are ${largest.size} of the ${largest.total} characters that agent ${trace.agentOf(runId)} read.`;
+    return [
+      { kind: 'context', text, by: { kind: 'tool', name }, runId, turn: last.record.turn, records: [last.index] },
+    ];
+  });
+}
+
+/** Names the part that took the most time in the slowest turn. */
+export function slowTurnIn(trace: TraceIndex): readonly Finding[] {
+  const turns = trace.all('turn-start').flatMap((start) => {
+    const end = trace
+      .all('turn-end', start.record.runId)
+      .find(({ record, index }) => record.turn === start.record.turn && index > start.index);
+    return end === undefined || start.record.path !== undefined
+      ? []
+      : [{ start, end, ms: end.record.at - start.record.at }];
+  });
+  const slowest = turns.reduce<(typeof turns)[number] | undefined>(
+    (most, turn) => (most === undefined || turn.ms > most.ms ? turn : most),
+    undefined,
+  );
+  if (slowest === undefined || slowest.ms === 0) return [];
+  const { start, end, ms } = slowest;
+  const longest = partsOf(trace, start.index, end.index).reduce<Part | undefined>(
+    (most, part) => (most === undefined || part.ms > most.ms ? part : most),
+    undefined,
+  );
+  if (longest === undefined || longest.ms * 2 < ms) return [];
+  const { runId, turn } = start.record;
+  const text = `The slowest turn, turn ${turn} of agent ${trace.agentOf(runId)}, took ${ms} ms: ${longest.text} took ${longest.ms} ms of it.`;
+  return [{ kind: 'slow-turn', text, by: longest.by, runId, turn, records: [longest.index, end.index] }];
+}
+
+interface Part {
+  readonly text: string;
+  readonly ms: number;
+  readonly by: NonNullable<Finding['by']>;
+  readonly index: number;
+}
+
+/** Returns the model calls, the hooks with their own time, and the tools without hooks of a turn, also of runs inside. */
+function partsOf(trace: TraceIndex, from: number, to: number): readonly Part[] {
+  const isHere = ({ index }: { readonly index: number }) => index > from && index < to;
+  const models = trace.all('model-call').filter(isHere);
+  const hooks = trace.all('hook').filter(isHere);
+  return [
+    ...models.map(({ record: { model: name, ms }, index }): Part => {
+      return { text: `model "${name}"`, ms, by: { kind: 'model', name }, index };
+    }),
+    ...hooks.map(({ record: { lifecycle: name, point, ownMs: ms }, index }): Part => {
+      return { text: `${point} of lifecycle "${name}"`, ms, by: { kind: 'lifecycle', name }, index };
+    }),
+    ...trace
+      .all('tool-end')
+      .filter(isHere)
+      .flatMap((end) => toolPart(trace, end)),
+  ];
+}
+
+/** Returns the time of a tool itself: without hooks, and only if no run was inside. */
+function toolPart(trace: TraceIndex, { record, index }: ReturnType<typeof trace.all<'tool-end'>>[number]): Part[] {
+  const { runId, callId, name, turn } = record;
+  const start = trace.all('tool-start', runId).find(({ record }) => record.callId === callId && record.turn === turn);
+  const hasInside = trace.records.some(({ path }) => path?.at(-1) === callId);
+  if (start === undefined || hasInside) return [];
+  const own = trace
+    .all('hook', runId)
+    .filter(({ record }) => record.call?.id === callId && record.turn === turn)
+    .reduce((sum, { record }) => sum + record.ownMs, 0);
+  const ms = Math.max(0, record.at - start.record.at - own);
+  return [{ text: `tool "${name}"`, ms, by: { kind: 'tool', name }, index }];
+}
+
+/** Names the agent that used the most tokens, if the run has nested runs. */
+export function tokensIn(trace: TraceIndex): readonly Finding[] {
+  const sums = new Map<string, { tokens: number; runId: string; index: number }>();
+  for (const { record, index } of trace.all('model-call')) {
+    const agent = trace.agentOf(record.runId);
+    const sum = sums.get(agent) ?? { tokens: 0, runId: record.runId, index };
+    sums.set(agent, { ...sum, tokens: sum.tokens + (record.usage?.totalTokens ?? 0), index });
+  }
+  const total = [...sums.values()].reduce((sum, { tokens }) => sum + tokens, 0);
+  const [most] = [...sums].sort(([, a], [, b]) => b.tokens - a.tokens);
+  if (most === undefined || sums.size < 2) return [];
+  const [agent, { tokens, runId, index }] = most;
+  if (tokens * 2 <= total) return [];
+  const text = `Agent ${agent} used ${tokens} of the ${total} tokens.`;
+  return [{ kind: 'tokens', text, by: { kind: 'agent', name: JSON.parse(agent) }, runId, records: [index] }];
+}

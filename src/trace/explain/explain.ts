@@ -1,0 +1,27 @@
+import type { TraceRecord } from '../record.js';
+import { deniedCallsIn, downServersIn, failedCallsIn } from './calls.js';
+import { cacheMissesIn, largeContextsIn, slowTurnIn, tokensIn } from './costs.js';
+import { failuresIn } from './failures.js';
+import type { Finding } from './finding.js';
+import { TraceIndex } from './trace-index.js';
+
+/**
+ * Says what went wrong in a traced run, and which lifecycle, tool, server or model caused it. The order is: failures, calls that
+ * were denied or failed, then what took context, time and tokens.
+ *
+ * @example
+ * for (const { text } of explain(readTrace(await readFile(file, 'utf8')))) console.log(text);
+ */
+export function explain(records: readonly TraceRecord[]): readonly Finding[] {
+  const trace = new TraceIndex(records);
+  return [
+    ...failuresIn(trace),
+    ...deniedCallsIn(trace),
+    ...failedCallsIn(trace),
+    ...downServersIn(trace),
+    ...cacheMissesIn(trace),
+    ...largeContextsIn(trace),
+    ...slowTurnIn(trace),
+    ...tokensIn(trace),
+  ];
+}

@@ -1,0 +1,110 @@
+import { WatchedListeners } from '../agent/listeners.js';
+import type { Run } from '../agent/run/run.js';
+import { consoleLogger, type Logger } from '../internal/logger.js';
+import { callable, required, whole } from '../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../internal/options/validate.js';
+import { hookRunOf } from '../lifecycle/hook-run/hook-run.js';
+import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
+import type { RunContext } from '../lifecycle/run-context.js';
+import { type Destination, TRACE_ENDING, TraceFolder } from './destination.js';
+import type { TraceRecord } from './record.js';
+import { lineOf } from './record-line.js';
+import { type RedactLine, redactLines } from './secrets.js';
+import { Tracer } from './tracer.js';
+
+/**
+ * Options of {@link trace}: the place of the traces, their size, and what they leave out.
+ *
+ * @example
+ * const options: TraceOptions = { to: 'traces', maxFiles: 20 };
+ */
+export interface TraceOptions {
+  /**
+   * The path of a folder, which gets a file for each run, or a function, which gets each line of JSON. The folder is created. Only
+   * the user of the process can read it.
+   */
+  readonly to: string | ((line: string) => void);
+  /** The number of files in the folder. The oldest are deleted. Default: 100. */
+  readonly maxFiles?: number | undefined;
+  /** The size of a file, in characters. The rest of a longer trace is left out. Default: 67,108,864. */
+  readonly maxFileBytes?: number | undefined;
+  /** Returns the record to write, or undefined to leave it out. Secrets have been removed before. Default: every record. */
+  readonly redact?: ((record: TraceRecord) => TraceRecord | undefined) | undefined;
+}
+
+const rules = {
+  to: required({
+    expected: 'the path of a folder, or a function',
+    accepts: (value) => typeof value === 'function' || (typeof value === 'string' && value !== ''),
+  }),
+  maxFiles: whole(1),
+  maxFileBytes: whole(1024),
+  redact: callable,
+} satisfies OptionTable<TraceOptions>;
+
+/**
+ * Creates a lifecycle that writes each run as lines of JSON: its events, the decisions of lifecycles, the time of each hook and
+ * of each model call, and the errors. A run inside of a tool call is a part of the trace of the outer run. Secrets are removed:
+ * keys of services, members with names such as `password`, and sensitive variables of the environment.
+ *
+ * Its priority is 100, so that it hears of all other hooks. It changes nothing in a run. {@link explain} reads a trace.
+ *
+ * @example
+ * const agent = new Agent({ model, lifecycle: [trace({ to: 'traces' })] });
+ */
+export function trace(options: TraceOptions): AgentLifecycle {
+  validateOptions(options, rules);
+  const { to, maxFiles = 100, maxFileBytes = 67_108_864, redact } = options;
+  let logger: Logger = consoleLogger;
+  const folder = typeof to === 'string' ? new TraceFolder(to, { maxFiles, maxFileBytes }, () => logger) : undefined;
+  const removeSecrets = redactLines(process.env);
+  const open = new Set<Promise<void>>();
+  return {
+    name: 'trace',
+    priority: 100,
+    onFailure: 'continue',
+    onInit(host) {
+      logger = host.logger;
+    },
+    beforeAgent(input, run) {
+      const traced = hookRunOf(run) as Run | undefined;
+      if (traced === undefined || traced.listeners.watch !== undefined) return;
+      const destination = folder?.open(nameOf(run)) ?? { write: to as (line: string) => void, end: async () => {} };
+      const write = writerTo(destination, { removeSecrets, redact });
+      const { id: runId, agent, session, path, clock } = run;
+      const tracer = new Tracer(clock, (record) => {
+        write(record);
+        if (record.type !== 'run-end' || record.runId !== runId) return;
+        const ended = destination.end().finally(() => open.delete(ended));
+        open.add(ended);
+      });
+      traced.listeners = new WatchedListeners(traced.listeners, tracer, path);
+      const begun = { at: clock.now(), runId, path };
+      write({ type: 'trace', version: 1, ...begun, session: session?.id });
+      write({ type: 'run-start', ...begun, agent, input });
+    },
+    async onShutdown() {
+      await Promise.all(open);
+    },
+  };
+}
+
+interface Filters {
+  readonly removeSecrets: RedactLine;
+  readonly redact: TraceOptions['redact'];
+}
+
+/** Returns a function that writes a record without its secrets. */
+function writerTo(destination: Destination, { removeSecrets, redact }: Filters): (record: TraceRecord) => void {
+  return (record) => {
+    const line = removeSecrets(lineOf(record));
+    if (redact === undefined) return destination.write(line);
+    const kept = redact(JSON.parse(line) as TraceRecord);
+    if (kept !== undefined) destination.write(lineOf(kept));
+  };
+}
+
+function nameOf({ id, clock }: RunContext): string {
+  const time = new Date(clock.now()).toISOString().replaceAll(/[:.]/g, '-');
+  return `${time}-${id.replaceAll(/[^\w-]/g, '-').slice(-60)}${TRACE_ENDING}`;
+}

@@ -1,0 +1,60 @@
+import { KeelsonError } from '../errors.js';
+import type { TraceRecord } from './record.js';
+import { tracedError } from './traced-error.js';
+
+/** A line of a trace is not a record. */
+export class TraceInvalidError extends KeelsonError {
+  readonly code = 'ERR_TRACE_INVALID';
+
+  constructor(line: number, expected: string) {
+    super(`Line ${line} of the trace must be ${expected}. Pass a file that \`trace()\` has written.`);
+  }
+}
+
+/** Returns a record as JSON. Values that JSON does not know are shown as strings; a circular value is left out. */
+export function lineOf(record: TraceRecord): string {
+  try {
+    return JSON.stringify(record);
+  } catch {
+    return JSON.stringify(record, plainly());
+  }
+}
+
+/** Reads the records of a trace. Lines that a crash has cut off at the end are left out. Throws a TraceInvalidError. */
+export function readTrace(text: string): readonly TraceRecord[] {
+  const lines = text.split('\n');
+  const records = lines.flatMap((line, index) => {
+    if (line.trim() === '') return [];
+    const record = parse(line);
+    if (record !== undefined) return [record];
+    if (index === lines.length - 1) return [];
+    throw new TraceInvalidError(index + 1, 'a JSON object with a `type`');
+  });
+  const [first] = records;
+  if (first?.type !== 'trace' || first.version !== 1) {
+    throw new TraceInvalidError(1, 'a record of type "trace" with `version` 1');
+  }
+  return records.filter(({ type }) => (type as string) !== 'cut');
+}
+
+function parse(line: string): TraceRecord | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof Object(value).type === 'string' ? (value as TraceRecord) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function plainly(): (key: string, value: unknown) => unknown {
+  const above: unknown[] = [];
+  return function (this: unknown, _key, value) {
+    if (typeof value === 'bigint') return `${value}n`;
+    if (value instanceof Error) return tracedError(value);
+    if (typeof value !== 'object' || value === null) return value;
+    while (above.length > 0 && above.at(-1) !== this) above.pop();
+    if (above.includes(value)) return '[circular]';
+    above.push(value);
+    return value;
+  };
+}

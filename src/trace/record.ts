@@ -1,0 +1,109 @@
+import type { AgentEvent } from '../agent/agent-event.js';
+import type { HookPoint } from '../lifecycle/decision.js';
+import type { FinishReason, Usage } from '../model/model.js';
+
+/** The members of every record. */
+interface Placed {
+  /** The time of the record, or of its beginning, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly runId: string;
+  /** The ids of the tool calls that lead to the run. Undefined for the run itself. */
+  readonly path?: readonly string[] | undefined;
+}
+
+/** The first record of a trace. */
+export interface TraceStart extends Placed {
+  readonly type: 'trace';
+  /** The version of the format. */
+  readonly version: 1;
+  readonly session?: string | undefined;
+}
+
+/** One call of a hook of a lifecycle. Written when the hook ends. */
+export interface TracedHook extends Placed {
+  readonly type: 'hook';
+  readonly turn: number;
+  readonly lifecycle: string;
+  readonly point: HookPoint;
+  /** The tool call that the hook wraps. */
+  readonly call?: { readonly id: string; readonly name: string } | undefined;
+  /** The time until the hook ended, in milliseconds. */
+  readonly ms: number;
+  /** The same time, without the time in which the hook waited for `next`. */
+  readonly ownMs: number;
+}
+
+/** One call of a model: a turn has one for each attempt. Written when the call ends. */
+export interface TracedModelCall extends Placed {
+  readonly type: 'model-call';
+  readonly turn: number;
+  /** Counts from 1 in each turn. 0 for a call beside the turns, such as the one that writes a summary. */
+  readonly attempt: number;
+  readonly model: string;
+  readonly ms: number;
+  /** The size of what the model read. */
+  readonly context: TracedContext;
+  /** Undefined if the call failed. */
+  readonly usage?: Usage | undefined;
+  readonly finishReason?: FinishReason | undefined;
+  readonly error?: TracedError | undefined;
+}
+
+/** The size of what a model read, in characters of JSON. */
+export interface TracedContext {
+  /**
+   * By source: `instructions`, `tools`, the role of a message (`user`, `assistant`), or `tool <name>` for the results of a
+   * tool.
+   */
+  readonly sizes: Readonly<Record<string, number>>;
+  /** The number of messages, the instructions included. */
+  readonly messages: number;
+}
+
+/** An error as plain data. Other members of the error that are strings, numbers or booleans are kept, such as `code`. */
+export interface TracedError {
+  readonly name: string;
+  readonly message: string;
+  readonly stack?: string | undefined;
+  readonly cause?: TracedError | undefined;
+  readonly [member: string]: unknown;
+}
+
+/** The result of a run, without its messages, which are in other records. */
+export interface TracedResult {
+  readonly status: 'completed' | 'suspended';
+  readonly text: string;
+  readonly turns: number;
+  readonly usage: Usage;
+  readonly finishReason: FinishReason;
+  readonly pending: readonly unknown[];
+}
+
+/** An event of a run, with its time. Errors and the result are plain data. */
+export type TracedEvent = {
+  [Type in WatchedEvent['type']]: Placed &
+    Omit<Extract<WatchedEvent, { type: Type }>, 'error' | 'result'> &
+    Plain<Type>;
+}[WatchedEvent['type']];
+
+/** Pieces of streams are not in a trace: `model-end` has the whole response. */
+type WatchedEvent = Exclude<AgentEvent, { readonly type: `${string}-delta` }>;
+
+type Plain<Type> = Type extends 'run-error' | 'model-error'
+  ? { readonly error: TracedError }
+  : Type extends 'tool-end'
+    ? { readonly error?: TracedError | undefined; readonly result?: TracedToolResult | undefined }
+    : Type extends 'run-end'
+      ? { readonly result?: TracedResult | undefined }
+      : unknown;
+
+interface TracedToolResult {
+  readonly content: unknown;
+  readonly isError?: boolean | undefined;
+}
+
+/** One line of a trace. */
+export type TraceRecord = TraceStart | TracedEvent | TracedHook | TracedModelCall;
+
+/** The record of a `type` value. */
+export type TraceRecordOf<Type extends TraceRecord['type']> = Extract<TraceRecord, { readonly type: Type }>;

@@ -1,0 +1,20 @@
+/**
+ * Traces of runs: each run as lines of JSON, and the part of the run that caused a failure.
+ *
+ * @packageDocumentation
+ */
+export { explain } from './explain/explain.js';
+export type { Cause, Finding } from './explain/finding.js';
+export { type TraceOptions, trace } from './lifecycle.js';
+export type {
+  TracedContext,
+  TracedError,
+  TracedEvent,
+  TracedHook,
+  TracedModelCall,
+  TracedResult,
+  TraceRecord,
+  TraceRecordOf,
+  TraceStart,
+} from './record.js';
+export { readTrace, TraceInvalidError } from './record-line.js';

@@ -1,0 +1,92 @@
+import type { Clock } from '../internal/clock.js';
+import type { HookRun, HookSite, ModelOutcome, RunWatch, WatchedHook } from '../lifecycle/hook-run/hook-run.js';
+import type { ModelCallRequest } from '../lifecycle/lifecycle.js';
+import type { TracedContext, TraceRecord } from './record.js';
+import { tracedError } from './traced-error.js';
+
+/** Converts what happens in a run, and in the runs inside, to records. */
+export class Tracer implements RunWatch {
+  constructor(
+    private readonly clock: Clock,
+    private readonly write: (record: TraceRecord) => void,
+  ) {}
+
+  event(event: { readonly type: string; readonly runId: string }): void {
+    const { error, result, ...rest } = event as Record<string, unknown>;
+    const record: Record<string, unknown> = { at: this.clock.now(), ...rest };
+    if (error !== undefined) record.error = tracedError(error);
+    if (result !== undefined) record.result = event.type === 'run-end' ? resultOf(result) : result;
+    this.write(record as unknown as TraceRecord);
+  }
+
+  startHook({ entry, point, run, call }: HookSite): WatchedHook {
+    const { clock, write } = this;
+    const at = clock.now();
+    let waited = 0;
+    return {
+      startNext() {
+        const since = clock.now();
+        const stop = () => {
+          waited += clock.now() - since;
+        };
+        return (result) => void result.then(stop, stop);
+      },
+      end() {
+        const ms = clock.now() - at;
+        const { id: runId, path, turn } = run.context;
+        const place = { type: 'hook', at, runId, path, turn } as const;
+        write({ ...place, lifecycle: entry.name, point, call, ms, ownMs: Math.max(0, ms - waited) });
+      },
+    };
+  }
+
+  startModelCall(run: HookRun, request: ModelCallRequest, attempt: number): (outcome: ModelOutcome) => void {
+    const at = this.clock.now();
+    const context = contextOf(request);
+    return ({ response, error }) => {
+      const { id: runId, path, turn } = run.context;
+      const ms = this.clock.now() - at;
+      const call = {
+        type: 'model-call',
+        at,
+        runId,
+        path,
+        turn,
+        attempt,
+        model: request.model.id,
+        ms,
+        context,
+      } as const;
+      if (response === undefined) return this.write({ ...call, error: tracedError(error) });
+      this.write({ ...call, usage: response.usage, finishReason: response.finishReason });
+    };
+  }
+}
+
+function resultOf(result: unknown) {
+  const { status, text, turns, usage, finishReason, pending } = Object(result);
+  return { status, text, turns, usage, finishReason, pending };
+}
+
+/** Sums up the characters that the model reads, by source. */
+function contextOf({ messages, tools }: ModelCallRequest): TracedContext {
+  const sizes: Record<string, number> = {};
+  const add = (source: string, value: unknown) => {
+    sizes[source] = (sizes[source] ?? 0) + sizeOf(value);
+  };
+  for (const { name, description, inputSchema } of tools) add('tools', { name, description, inputSchema });
+  for (const message of messages) {
+    if (message.role === 'tool') for (const { name, content } of message.content) add(`tool ${name}`, content);
+    else add(message.role === 'system' ? 'instructions' : message.role, message.content);
+  }
+  return { sizes, messages: messages.length };
+}
+
+function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  try {
+    return JSON.stringify(value)?.length ?? 0;
+  } catch {
+    return 0;
+  }
+}
