@@ -2,6 +2,7 @@ import { from } from './cell.js';
 import type { Program } from './program.js';
 
 const settings = from('https://docs.cline.bot/mcp/configuring-mcp-servers');
+const roo = from('https://docs.roocode.com/features/mcp/using-mcp-in-roo');
 const transport = from('https://github.com/cline/cline/issues/12044');
 
 /** Cline, and Roo Code, which began as a copy of it. */
@@ -11,12 +12,12 @@ export const cline: Program = {
   version: '3',
   read: '2026-11',
   servers: {
-    files: settings(['cline_mcp_settings.json', 'mcp_settings.json', '.roo/mcp.json']),
+    files: roo(['cline_mcp_settings.json', 'mcp_settings.json', '.roo/mcp.json']),
     maps: settings([['mcpServers']]),
     fields: settings({}),
     inner: transport('transport'),
     lists: 'unknown',
-    timeUnit: settings('seconds'),
+    timeUnit: from('https://github.com/cline/cline/issues/9950')('seconds'),
     startsIn: 'unknown',
     variables: 'unknown',
     environment: 'unknown',

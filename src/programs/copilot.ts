@@ -1,9 +1,9 @@
 import { from } from './cell.js';
 import type { Program } from './program.js';
 
-const mcp = from('https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers');
+const mcp = from('https://code.visualstudio.com/docs/agents/reference/mcp-configuration');
 
-const hooks = from('https://docs.github.com/en/copilot/reference/hooks-configuration');
+const hooks = from('https://docs.github.com/en/copilot/reference/copilot-cli-reference/cli-hooks-reference');
 const vscode = from('https://code.visualstudio.com/docs/agents/reference/hooks-reference');
 
 /** Events in PascalCase, as in Visual Studio Code. Their hooks read and write other fields. */
@@ -18,7 +18,7 @@ const PASCAL_CASE = [
 ];
 const CALL = { toolName: '$tool', toolArgs: '$argsJson' } as const;
 const SESSION = { sessionId: '$session', timestamp: '$now' } as const;
-/** A guess about an answer could let a call pass. */
+/** A guess about its answers could let something pass. */
 const UNDESCRIBED = 'no source describes what its answers mean';
 const WORDS = { allow: 'allow', deny: 'refuse', ask: 'ask' } as const;
 
@@ -81,8 +81,8 @@ export const copilot: Program = {
       SubagentStart: { event: 'before_subagent', told: true },
       subagentStop: { absent: UNDESCRIBED, guards: true },
       SubagentStop: { absent: UNDESCRIBED, guards: true },
-      permissionRequest: { absent: UNDESCRIBED, guards: true },
-      PermissionRequest: { absent: UNDESCRIBED, guards: true },
+      permissionRequest: { event: 'permission_request', matched: true, input: { ...SESSION, ...CALL } },
+      PermissionRequest: { event: 'permission_request', matched: true, aliases: true },
       userPromptTransformed: { absent: 'prompts are not transformed here', guards: true },
     }),
     matcher: hooks('whole-name'),
@@ -117,6 +117,12 @@ export const copilot: Program = {
           at: ['after_agent'],
         },
         reason: { type: 'text', means: 'reason', at: ['after_agent'] },
+        behavior: {
+          type: 'words',
+          words: { deny: 'refuse', allow: 'allow' },
+          means: 'decision',
+          at: ['permission_request'],
+        },
         modifiedArgs: { type: 'object', means: 'input', at: ['before_tool'] },
         modifiedResult: { type: 'object', means: 'copilot-result', at: ['after_tool'] },
         additionalContext: { type: 'text', means: 'context', at: ['session_start', 'after_tool'] },
@@ -137,9 +143,10 @@ export const copilot: Program = {
           at: PASCAL_CASE.filter((name) => name !== 'Stop'),
         },
       },
-      refusal: { before_tool: 'cancel', after_agent: 'again', '*': 'none' },
+      refusal: { before_tool: 'cancel', permission_request: 'cancel', after_agent: 'again', '*': 'none' },
       exit2: {
         before_tool: 'cancel',
+        permission_request: 'cancel',
         postToolUseFailure: 'stdout-context',
         PostToolUseFailure: 'stdout-context',
         '*': 'user',

@@ -83,7 +83,8 @@ function entryOf(entry: unknown, event: HookEvent | undefined, source: HookSourc
   if (unknown !== undefined) return refuse(unknownName('setting', unknown, Object.keys(definitionRules)));
   const { scope, extension, root } = source;
   const at = String(event ?? entry.event);
-  const named = withoutBadFields({ event, ...loose.object(definition) }, source, at) as unknown as HookRegistration;
+  const { name, ...settings } = loose.object(definition);
+  const named = { name, event, ...withoutBadFields(settings, source, at) } as unknown as HookRegistration;
   return [{ ...named, scope, extension, root, source: source.source, dialect: 'native' }];
 }
 

@@ -62,7 +62,7 @@ export class FileHooks {
       return true;
     } catch (error) {
       const { name, source } = hook;
-      this.report({ level: 'error', code: 'hook-invalid', message: describeError(error), hook: name, source });
+      this.report({ level: 'error', code: 'hook-invalid', message: describeError(error), hook: String(name), source });
       return false;
     }
   }

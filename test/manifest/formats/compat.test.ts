@@ -50,7 +50,7 @@ test('loads a Claude Code plugin: hooks, skills, options, and servers in .mcp.js
             hooks: [command('sh', { args: ['${CLAUDE_PLUGIN_ROOT}/scripts/guard.sh'], timeout: 10 })],
           },
         ],
-        PermissionDenied: [{ hooks: [command('true')] }],
+        FileChanged: [{ hooks: [command('true')] }],
       },
     },
     'scripts/start.sh': `#!/bin/sh\necho "start $CLAUDE_PLUGIN_OPTION_LEVEL" >> ${trace}\necho "The house rule: no rm."\n`,
@@ -239,7 +239,7 @@ test('a directory with parts of a Claude Code plugin is a package without a mani
   ]);
   expect(skipped.loader.status().diagnostics.map(({ level, extension }) => [level, extension])).toEqual([
     ['warning', 'not a name'],
-    ['warning', 'reviewer'],
+    ['error', 'reviewer'],
   ]);
   expect(skipped.loader.status().diagnostics[1]?.message).toContain('name "claude" in `compat` to read it');
 });

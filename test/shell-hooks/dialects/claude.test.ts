@@ -288,7 +288,7 @@ test('reports unsupported hooks, and reports missing guards as errors', async ()
       {
         matcher: 'Bash',
         hooks: [
-          { type: 'http', url: 'http://localhost' },
+          { type: 'mcp_tool', server: 'x' },
           { type: 'command', command: 'x', if: 'Bash(git' },
         ],
       },
@@ -300,7 +300,7 @@ test('reports unsupported hooks, and reports missing guards as errors', async ()
     ],
     SessionStart: [{ hooks: [{ type: 'prompt', prompt: 'x' }] }],
     Setup: [command('true')],
-    PermissionRequest: [command('true')],
+    UserPromptExpansion: [command('true')],
     PreTooluse: [command('true')],
   });
   await agentWith(lab, hooks, {

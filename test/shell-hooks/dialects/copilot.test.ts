@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { textOf } from 'keelson';
+import { approval } from 'keelson/lifecycles';
 import type { ShellHooksOptions } from 'keelson/shell-hooks';
 import { calls, says } from 'keelson/testing';
 import { expect, test } from 'vitest';
@@ -322,8 +323,8 @@ test('ignores fields of Visual Studio Code at events in camelCase, and says so',
 test('reports unsupported hooks, and reports guards among them as errors', async () => {
   const hooks = copilotHooks({
     pretooluse: [bash('true')],
-    permissionRequest: [bash('true')],
-    errorOccurred: [bash('true')],
+    subagentStop: [bash('true')],
+    userPromptTransformed: [bash('true')],
     preToolUse: [
       { type: 'http', url: 'https://example.com' },
       { type: 'command', powershell: './guard.ps1' },
@@ -333,7 +334,7 @@ test('reports unsupported hooks, and reports guards among them as errors', async
   await hooks.reload();
 
   expect(hooks.status().diagnostics.map(({ level, code }) => `${level} ${code}`)).toEqual([
-    ...['error event-unsupported', 'error event-unsupported', 'warning event-unsupported'],
+    ...['error event-unsupported', 'error event-unsupported', 'error event-unsupported'],
     ...['error hook-unsupported', 'error hook-unsupported', 'warning env-literal'],
   ]);
   expect(hooks.status().diagnostics[0]?.message).toContain('Did you mean "preToolUse"?');
@@ -349,4 +350,19 @@ test('redacts sensitive arguments inside JSON strings', async () => {
 
   expect(lab.read('in.json')).not.toContain('hunter2');
   expect(given('in.json').toolArgs).toBe('{"token":"[redacted]"}');
+});
+
+test.each([
+  ['denies', `echo '{"behavior":"deny"}'`, 'completed'],
+  ['exits with code 2', 'echo no >&2; exit 2', 'completed'],
+  ['allows', `echo '{"behavior":"allow"}'`, 'suspended'],
+])('a permissionRequest hook that %s with %j leaves the run %s', async (_how, text, status) => {
+  const hooks = copilotHooks({ permissionRequest: [bash(text)] });
+  const { agent } = agentWith(lab, hooks, {
+    script: [calls('run_command', {}), says('ok')],
+    tools: [countingTool('run_command').tool],
+    lifecycle: [approval({ tools: ['run_command'] })],
+  });
+
+  expect((await agent.run('go')).status).toBe(status);
 });

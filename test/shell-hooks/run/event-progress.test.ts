@@ -140,9 +140,13 @@ test('installs no lifecycle without hooks, and otherwise only the needed ones', 
 
   expect(names()).toEqual([]);
   hooks.registry.register(sh('before_tool', 'true'));
-  expect(names()).toEqual([['shell-hooks', 10]]);
+  expect(names()).toEqual([
+    ['shell-hooks:frames', 100],
+    ['shell-hooks', 10],
+  ]);
   hooks.registry.register(sh('after_tool', 'true'));
   expect(names()).toEqual([
+    ['shell-hooks:frames', 100],
     ['shell-hooks:after_tool', 95],
     ['shell-hooks', 10],
     ['shell-hooks:calls', 0],
