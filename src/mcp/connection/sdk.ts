@@ -52,7 +52,7 @@ export interface AuthSdk {
 }
 
 /** The demands of a server that asks for an authorization. */
-export interface AuthChallenge {
+interface AuthChallenge {
   readonly scope?: string | undefined;
   readonly resourceMetadataUrl?: URL | undefined;
   /** True if a refreshed token cannot meet the demands. */
@@ -60,7 +60,7 @@ export interface AuthChallenge {
 }
 
 /** One authorization, or its completion with a code. */
-export interface AuthRequest extends AuthChallenge {
+interface AuthRequest extends AuthChallenge {
   readonly serverUrl: URL;
   readonly fetchFn: (url: string | URL, init?: RequestInit) => Promise<Response>;
   readonly authorizationCode?: string | undefined;

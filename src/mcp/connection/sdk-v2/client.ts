@@ -16,6 +16,9 @@ import { hideResult, shownResult } from './hidden-result.js';
 import { followTools } from './subscription.js';
 import { finishTask, TASKS } from './task.js';
 
+/** The exports of the SDK that are used at run time. */
+type SdkV2 = Pick<typeof import('@modelcontextprotocol/client'), 'Client' | 'InMemoryResponseCacheStore'>;
+
 const MODES: Readonly<Record<SdkClientOptions['revision'], VersionNegotiationMode>> = {
   auto: 'auto',
   '2025-11-25': 'legacy',
@@ -36,6 +39,8 @@ const unchecked: jsonSchemaValidator = {
   getValidator: <T>() => ((data: T) => ({ valid: true, data, errorMessage: undefined })) as JsonSchemaValidator<T>,
 };
 
+/** Resources of one connection that the SDK remembers. */
+const MOST_RESOURCES = 32;
 /** A log message of this level or above is sent along with the answer to a request. */
 const LOG_LEVEL = { _meta: { 'io.modelcontextprotocol/logLevel': 'info' } };
 
@@ -50,7 +55,7 @@ export class ClientV2 implements SdkClient {
   private staleAt = Number.POSITIVE_INFINITY;
 
   constructor(
-    sdk: { readonly Client: typeof Client },
+    sdk: SdkV2,
     private readonly transport: McpTransport,
     private readonly options: SdkClientOptions,
   ) {
@@ -59,6 +64,7 @@ export class ClientV2 implements SdkClient {
     this.client = new sdk.Client(title === undefined ? { name, version } : { name, version, title }, {
       capabilities: { ...capabilitiesOf(connection), ...(revision !== '2025-11-25' && TASKS) },
       jsonSchemaValidator: unchecked,
+      responseCacheStore: new sdk.InMemoryResponseCacheStore({ maxEntries: MOST_RESOURCES }),
       versionNegotiation: { mode: MODES[revision] },
     });
     this.tools = new HeaderTools(connection);

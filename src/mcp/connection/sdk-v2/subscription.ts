@@ -23,10 +23,11 @@ interface Following {
 export async function followTools(client: Client, { clock, closed, onChange, onError }: Following): Promise<void> {
   let pauseMs = FIRST_PAUSE_MS;
   while (!closed.aborted) {
+    const began = clock.now();
     try {
       const subscription = await client.listen({ toolsListChanged: true }, { timeout: ACKNOWLEDGE_MS });
-      pauseMs = FIRST_PAUSE_MS;
       await subscription.closed;
+      if (clock.now() - began >= LONGEST_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
     } catch (error) {
       if (closed.aborted) return;
       onError(error);
@@ -39,7 +40,8 @@ export async function followTools(client: Client, { clock, closed, onChange, onE
   }
 }
 
-/** An error of the protocol has a number as its code. */
+/** An error of the protocol has a number as its code. An HTTP error has a status. */
 function isRefusal(error: unknown): boolean {
-  return typeof (error as { code?: unknown }).code === 'number';
+  const { code, status = 500 } = error as { readonly code?: unknown; readonly status?: number };
+  return typeof code === 'number' || status < 500;
 }
