@@ -1,5 +1,5 @@
 import { logFailure } from '../internal/logger.js';
-import { hookRunOf } from '../lifecycle/hook-run/hook-run.js';
+import { type DurableEngine, hookRunOf } from '../lifecycle/hook-run/hook-run.js';
 import { callHostHook } from '../lifecycle/host-hooks.js';
 import type { LoaderHost } from '../lifecycle/lifecycle.js';
 import { HOOKS } from '../lifecycle/registered-lifecycle.js';
@@ -113,6 +113,10 @@ export class Engine implements RunEngine {
     } catch (error) {
       return Promise.reject(error);
     }
+  }
+
+  get durable(): DurableEngine | undefined {
+    return this.registry.config.chain.durable;
   }
 
   get name(): string {

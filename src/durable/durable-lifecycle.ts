@@ -113,6 +113,10 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
     };
   }
 
+  get hasEnded(): boolean {
+    return this.steps.hasEnded;
+  }
+
   sessions(store: SessionStore): SessionStore {
     return durableSessions(store, this.steps);
   }
@@ -192,7 +196,7 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
       recordEffects(run, NAME, {
         checkEnd: (error) => this.steps.checkEnd(run, error),
         isOld: () => this.isOld,
-        hasEnded: () => this.steps.hasEnded,
+        hasEnded: () => this.hasEnded,
       });
       this.steps.watch(run);
     }

@@ -1,3 +1,4 @@
+import type { DurableEngine } from '../../lifecycle/hook-run/hook-run.js';
 import type { UserMessage } from '../../model/message.js';
 import { type Entry, isOnPath } from '../../state/record/entry.js';
 import { MessageList } from '../../state/record/message-list.js';
@@ -12,6 +13,8 @@ import { EntryInvalidError, SessionStoreError } from './session-error.js';
 /** The members of an agent that the runs of a session use. */
 export interface SessionAgent {
   readonly defaults: AgentDefaults;
+  /** Set if an engine may repeat the runs of the agent. */
+  readonly durable: DurableEngine | undefined;
   launch(input: string | UserMessage, options: AnyRunOptions, attached: Attached): Promise<RunResult<unknown>>;
   /** Returns the current tool with this name. */
   findTool(name: string): Tool | undefined;

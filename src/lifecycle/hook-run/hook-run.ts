@@ -166,6 +166,8 @@ export interface KeptState {
 
 /** Makes the runs of an agent durable. */
 export interface DurableEngine {
+  /** True once another attempt goes on with the runs. */
+  readonly hasEnded: boolean;
   /** Returns the configuration of an agent that runs inside of a durable run, so that its calls are steps, too. */
   adopt<Config extends object>(config: Config): Config;
   /** Called before the first hook of a run. May replace the hooks of the run. */
