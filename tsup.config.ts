@@ -18,6 +18,7 @@ const entries = {
   // Loaded by the core with `import()`.
   'json-schema-check': 'src/tools/json-schema-check.ts',
   'agent-session': 'src/agent/session/agent-session.ts',
+  'session-list': 'src/state/session-list.ts',
   'run-loader': 'src/agent/run-loader.ts',
   'resume-run': 'src/agent/run/resume/resume-run.ts',
   'hand-over': 'src/agent/handoff/hand-over.ts',

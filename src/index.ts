@@ -11,11 +11,11 @@ export type { AsToolOptions, PromptSchema } from './agent/as-tool.js';
 export type { AgentStatus, LifecycleStatus, ToolStatus } from './agent/engine.js';
 export { type HandoffOptions, handoff } from './agent/handoff/handoff.js';
 export { HandoffUnavailableError } from './agent/handoff/handoff-error.js';
-export type { LoaderStatus } from './agent/loader-runner.js';
 export { formatRun } from './agent/run/format-run.js';
 export type { OutputOf, OutputSchema } from './agent/run/output/output.js';
 export type { ResumeDecision, ResumeDecisions } from './agent/run/resume/continuation.js';
 export type { AgentSettings, Timeouts, TurnLimit } from './agent/run/run-config.js';
+export type { LoaderStatus } from './agent/run-loader.js';
 export {
   type CompletedRun,
   type InvalidOutput,

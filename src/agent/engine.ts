@@ -11,11 +11,12 @@ import { type AgentDefaults, type AgentOptions, type AnyRunOptions, resolveRunCo
 import { agentsFrom } from './handoff/reach.js';
 import { LifecycleRegistry } from './lifecycle-registry.js';
 import { AgentListeners } from './listeners.js';
-import { LoaderRunner, type LoaderStatus } from './loader-runner.js';
+import { LoaderRunner } from './loader-runner.js';
 import { outerCallOf } from './run/outer-call.js';
 import { type Attached, Run, UNATTACHED } from './run/run.js';
 import { NO_OPTIONS, type RunConfig, type RunEngine } from './run/run-config.js';
 import { startRun } from './run/start-run.js';
+import type { LoaderStatus } from './run-loader.js';
 import type { RunResult } from './run-result.js';
 import type { BackgroundStatus } from './session/background/works.js';
 import { AgentSessions } from './session/sessions.js';

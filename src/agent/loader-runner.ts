@@ -6,25 +6,9 @@ import { callHostHook } from '../lifecycle/host-hooks.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { RegisteredLifecycle } from '../lifecycle/registered-lifecycle.js';
 import type { LifecycleRegistry } from './lifecycle-registry.js';
+import type { LoaderState, LoaderStatus } from './run-loader.js';
 
 const CLOSE_MS = 5_000;
-
-/** The state of a loader, as `status()` shows it. */
-export interface LoaderStatus {
-  readonly name: string;
-  readonly state: 'pending' | 'loaded' | 'failed' | 'closed';
-  /** The error message, if the loader failed. */
-  readonly error?: string | undefined;
-  /** The result of the loader's own `status()`. */
-  readonly details?: unknown;
-}
-
-/** A loader of an agent, and how far it is. */
-export interface LoaderState {
-  readonly loader: LifecycleLoader;
-  state: LoaderStatus['state'];
-  error: string | undefined;
-}
 
 /** Runs an agent's loaders in order, then the `onInit` hooks. Each loader and hook succeeds at most once. */
 export class LoaderRunner {

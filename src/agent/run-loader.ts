@@ -1,9 +1,25 @@
 import { describeError, LoaderError } from '../errors.js';
 import type { Clock } from '../internal/clock.js';
 import { untilClosed } from '../lifecycle/host-hooks.js';
-import type { LoaderHost } from '../lifecycle/lifecycle.js';
+import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { AgentLife } from './agent-life.js';
-import type { LoaderState } from './loader-runner.js';
+
+/** The state of a loader, as `status()` shows it. */
+export interface LoaderStatus {
+  readonly name: string;
+  readonly state: 'pending' | 'loaded' | 'failed' | 'closed';
+  /** The error message, if the loader failed. */
+  readonly error?: string | undefined;
+  /** The result of the loader's own `status()`. */
+  readonly details?: unknown;
+}
+
+/** A loader of an agent, and how far it is. */
+export interface LoaderState {
+  readonly loader: LifecycleLoader;
+  state: LoaderStatus['state'];
+  error: string | undefined;
+}
 
 /** The agent that a loader is loaded for. */
 interface LoadingAgent {

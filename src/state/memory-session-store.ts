@@ -1,7 +1,6 @@
 import { type Clock, systemClock } from '../internal/clock.js';
 import { KeyedListeners } from './keyed-listeners.js';
 import type { Entry } from './record/entry.js';
-import { listSessions } from './session-list.js';
 import type {
   AppendAnswer,
   ClaimAnswer,
@@ -70,7 +69,9 @@ export class MemorySessionStore implements SessionStore {
     return this.logs.get(id)?.load(query);
   }
 
-  list(query: SessionQuery): SessionPage {
+  /** The code is loaded on use: many programs list no sessions. */
+  async list(query: SessionQuery): Promise<SessionPage> {
+    const { listSessions } = await import('./session-list.js');
     return listSessions(
       [...this.logs].map(([id, log]) => log.summary(id)),
       query,

@@ -26,10 +26,10 @@ import type { World } from './world.js';
 
 /** A store whose operations happen at once. */
 export type DirectStore = {
-  [Method in Exclude<keyof SessionStore, 'watch'>]: (
+  [Method in Exclude<keyof SessionStore, 'watch' | 'list'>]: (
     ...given: Parameters<SessionStore[Method]>
   ) => Awaited<ReturnType<SessionStore[Method]>>;
-} & Required<Pick<SessionStore, 'watch'>>;
+} & Required<Pick<SessionStore, 'watch' | 'list'>>;
 
 const LOOK = 'looks for posts';
 

@@ -14,10 +14,6 @@ export function earlierTurnOf({ attached, conversation }: Run): EarlierTurn | un
 
 /** Leaves out the runs inside of the calls, which have events of their own. */
 function withoutInside(message: AssistantMessage): AssistantMessage {
-  const content = message.content.map((part) => {
-    if (part.type !== 'tool-call' || part.inside === undefined) return part;
-    const { inside: _inside, ...call } = part;
-    return call;
-  });
+  const content = message.content.map((part) => (part.type === 'tool-call' ? { ...part, inside: undefined } : part));
   return { ...message, content };
 }
