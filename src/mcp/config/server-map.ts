@@ -8,6 +8,7 @@ import { programOf, serverCells } from '../../programs/list.js';
 import { loose } from '../../programs/loose.js';
 import type { McpServerDefinition, McpServerEntry, McpServerOrigin } from './definition.js';
 import { unknownPlaceholdersIn } from './expansion.js';
+import { translate } from './foreign-fields.js';
 import { problemOfUrl } from './server-url.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -79,67 +80,6 @@ export function readServer(name: string, fields: unknown, origin: McpServerOrigi
   const problems = problemsOf(name, ours, origin);
   if (problems.length > 0) return { name, problem: problems.join('; '), notes, ignored, origin };
   return { name, definition: define(name, ours, origin), notes, ignored };
-}
-
-/** Names of fields in other programs, and their names here. */
-function fieldNames(): ReadonlyMap<string, string> {
-  return new Map(serverCells(({ fields }) => fields).flatMap((fields) => Object.entries(fields)));
-}
-
-/**
- * Returns the fields under their names here, with values of the right type. If both names of a field are present, the
- * other program's field is kept and reported as unknown.
- */
-function translate(given: Fields, { program }: McpServerOrigin): Fields {
-  const { enabled, ...own } = renamed(opened(loose.object(given)));
-  const { type, command, args, timeout, disabled } = own;
-  const parts = Array.isArray(command) ? [...(command as unknown[]), ...(Array.isArray(args) ? args : [])] : undefined;
-  const isOn = loose.boolean(enabled);
-  const fields: Record<string, unknown> = {
-    ...own,
-    command: loose.text(parts === undefined ? command : parts[0]),
-    args: loose.texts(parts === undefined ? args : parts.slice(1)),
-    env: loose.textMap(own.env),
-    headers: loose.textMap(own.headers),
-    // A remote server may speak Streamable HTTP or SSE.
-    type: loose.word(type) === 'remote' ? undefined : type,
-    timeout: inMilliseconds(loose.number(timeout), program),
-    disabled: typeof isOn === 'boolean' ? loose.boolean(disabled) === true || !isOn : loose.boolean(disabled),
-    enabled: typeof isOn === 'boolean' ? undefined : enabled,
-  };
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-}
-
-/** Moves the fields of an inner object, such as `transport` of Cline, to the server. */
-function opened(server: Fields): Fields {
-  const inner = serverCells((table) => table.inner).find((name) => name !== undefined && isObject(server[name]));
-  if (inner === undefined) return server;
-  const { [inner]: fields, ...outer } = server;
-  return { ...loose.object(fields as Fields), ...outer };
-}
-
-function renamed(given: Fields): Fields {
-  const fields: Record<string, unknown> = {};
-  const names = fieldNames();
-  for (const [theirs, value] of Object.entries(given)) {
-    const ours = names.get(theirs);
-    if (theirs === 'disabledTools') fields.excludeTools = [given.excludeTools ?? [], value].flat();
-    else if (ours === undefined) fields[theirs] ??= value;
-    else if (given[ours] !== undefined || fields[ours] !== undefined || !fits(ours, value)) fields[theirs] = value;
-    else fields[ours] = value;
-    if (theirs === 'httpUrl' && fields.url === value) fields.type = typeOf(given) ?? 'http';
-  }
-  return fields;
-}
-
-/** The field `tools` of some programs is not a list of names. */
-function fits(name: string, value: unknown): boolean {
-  return name !== 'includeTools' || isTexts(value);
-}
-
-function inMilliseconds(timeout: unknown, program: string | undefined): unknown {
-  const unit = known(programOf(program)?.servers?.timeUnit, 'milliseconds');
-  return unit === 'seconds' && typeof timeout === 'number' ? Math.min(timeout * 1_000, MAX_TIMER_MS) : timeout;
 }
 
 /** A shorter time limit was probably meant in seconds. */
