@@ -30,7 +30,9 @@ export function revisionError(error: unknown, handshake: Handshake): McpConnectE
   const spoken = safeText(revisions.join(', '), { maxLength: MAX_LIST });
   const problem = spoken === '' ? `it refused the MCP revision ${offered}` : `it speaks the MCP revisions ${spoken}`;
   const contrast = spoken === '' ? '' : `, and it was offered ${offered}`;
-  const options = { cause: error, retryable: false, revisions };
+  // A gateway may have refused the question for the revisions while the server was restarted.
+  const retryable = revision === 'auto' && sdk.revisions.some((known) => revisions.includes(known));
+  const options = { cause: error, retryable, revisions };
   return new McpConnectError(server, `${problem}${contrast}. ${adviceFor(revisions, handshake)}`, options);
 }
 

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { McpServerConfig } from 'keelson/mcp';
 import { expect, test } from 'vitest';
+import { until } from '../../support/agent/settle.js';
 import { handServer } from '../../support/mcp/http-server.js';
 import { asProcesses, connected, raw } from '../../support/mcp/lab.js';
 import { bareServer, bareServerOverHttp } from '../../support/mcp/new-servers.js';
@@ -48,6 +49,30 @@ test('a server that answers the handshake with an unknown revision is unavailabl
   });
 
   expect(await errorOf({ url, type: 'http' })).toContain('it speaks the MCP revisions 2030-01-01');
+});
+
+test('a server of 2026-07-28 is connected to later if its gateway refused the first question', async () => {
+  let questions = 0;
+  const { url } = await handServer(({ message }, response) => {
+    const { id, method } = message ?? {};
+    const send = (status: number, body: object) =>
+      response
+        .writeHead(status, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ jsonrpc: '2.0', id, ...body }));
+    const supported = ['2026-07-28'];
+    if (method === 'server/discover') {
+      questions += 1;
+      if (questions === 1) response.writeHead(502).end('Bad gateway');
+      else send(200, { result: { resultType: 'complete', supportedVersions: supported, capabilities: { tools: {} } } });
+    } else if (method === 'initialize') send(400, { error: { code: -32_022, message: 'No', data: { supported } } });
+    else return false;
+    return true;
+  });
+  const { mcp } = await connected({ servers: { a: { url, type: 'http' } } });
+
+  await until(() => mcp.status()[0]?.state === 'connected');
+
+  expect(mcp.status()[0]?.protocolVersion).toBe('2026-07-28');
 });
 
 test('a server over SSE cannot be pinned to 2026-07-28', async () => {
