@@ -77,7 +77,7 @@ export {
   type ModifyAction,
   type SuspendAction,
 } from './lifecycle/hook-action.js';
-export type { CacheDifference } from './lifecycle/hook-run/hook-run.js';
+export type { CacheDifference } from './lifecycle/hook-run/reports.js';
 export type {
   AgentLifecycle,
   LifecycleHost,

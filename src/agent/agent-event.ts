@@ -1,5 +1,5 @@
 import type { Decision } from '../lifecycle/decision.js';
-import type { RunReports } from '../lifecycle/hook-run/hook-run.js';
+import type { RunReports } from '../lifecycle/hook-run/reports.js';
 import type { AssistantMessage, ToolResultPart, UserMessage } from '../model/message.js';
 import type { ModelResponse } from '../model/model.js';
 import type { ToolResult } from '../tools/tool.js';

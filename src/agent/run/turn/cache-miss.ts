@@ -1,6 +1,6 @@
 import { isSameData } from '../../../internal/plain-data.js';
 import type { Decision } from '../../../lifecycle/decision.js';
-import type { CacheDifference } from '../../../lifecycle/hook-run/hook-run.js';
+import type { CacheDifference } from '../../../lifecycle/hook-run/reports.js';
 import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
 import type { Message } from '../../../model/message.js';
 import type { Model, ModelRequest, ToolSpec, Usage } from '../../../model/model.js';
