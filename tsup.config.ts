@@ -25,7 +25,7 @@ const entries = {
   'check-output': 'src/agent/run/output/check-output.ts',
   'partial-output': 'src/agent/run/output/partial-output.ts',
   recover: 'src/agent/run/turn/recover.ts',
-  'timed-call': 'src/agent/run/turn/timed-call.ts',
+  'limited-call': 'src/agent/run/turn/limited-call.ts',
   'cache-miss': 'src/agent/run/turn/cache-miss.ts',
   cli: 'src/cli/cli.ts',
 };

@@ -146,11 +146,8 @@ export class OutputInvalidError extends RunError implements InvalidOutput {
   /** Why the model stopped. Undefined for the answer of a hook. */
   readonly finishReason: FinishReason | undefined;
 
-  constructor(described: string, { text, issues, finishReason }: InvalidOutput) {
-    const why = finishReason === 'length' ? 'was cut off' : finishReason === 'content-filter' && 'was refused';
-    super(
-      `The answer ${why ? `${why} (finish reason "${finishReason}") and ` : ''}does not match the output schema: ${described}`,
-    );
+  constructor(message: string, { text, issues, finishReason }: InvalidOutput) {
+    super(message);
     this.text = text;
     this.issues = issues;
     this.finishReason = finishReason;

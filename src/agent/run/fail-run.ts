@@ -5,10 +5,7 @@ import type { Awaitable } from '../../internal/promise.js';
 import type { HookRun } from '../../lifecycle/hook-run/hook-run.js';
 import type { Verdict } from '../../lifecycle/hook-run/run-end.js';
 import type { RegisteredLifecycle } from '../../lifecycle/registered-lifecycle.js';
-import { withAttempts } from '../../model/denial.js';
-import { type ToolCallPart, type ToolMessage, toolCallsOf } from '../../model/message.js';
 import { RunError } from '../../model/run-error.js';
-import { errorResult, resultPartOf } from '../../tools/tool-result.js';
 import { recordFailure } from '../run-result.js';
 import { SessionLostError } from '../session/session-error.js';
 import { tellOuterRun } from './outer-call.js';
@@ -71,7 +68,10 @@ async function closeConversation(run: Run): Promise<void> {
     const { resumedCalls } = await import('./resume/resume-run.js');
     resumedCalls(run, open, undefined).addResults();
   }
-  if (run.pending !== undefined) closePending(run);
+  if (run.pending !== undefined) {
+    const { closePending } = await import('./resume/resume-run.js');
+    closePending(run);
+  }
   const keeps = end.abortError !== undefined && open === undefined && attached.keepsStopped;
   // Text of white space alone is refused by some providers.
   const shown = turn?.events?.shownText ?? '';
@@ -83,27 +83,6 @@ async function closeConversation(run: Run): Promise<void> {
   if (end.abortError instanceof SessionLostError) return;
   const late = new TimeoutExceededError('saving of a failed run', ON_ERROR_MS);
   await attempt(run, late, () => attached.recorder?.leave(run));
-}
-
-/** Gives each suspended call an error result, because a failed run cannot be resumed. */
-function closePending(run: Run): void {
-  const { conversation } = run;
-  const { added, history, outgoing } = conversation;
-  const asked = history.findLast((message) => toolCallsOf(message).length > 0);
-  if (asked === undefined || run.pending?.[0]?.type !== 'tool-call') return;
-  run.pending = undefined;
-  const index = history.indexOf(asked) + 1;
-  const partial = history[index]?.role === 'tool' ? (history[index] as ToolMessage) : undefined;
-  const failed = 'The call was not completed, because the run failed.';
-  const failedPart = (call: ToolCallPart) =>
-    resultPartOf(call, errorResult(withAttempts(failed, run.attached.recorder?.attemptOf(call.id))));
-  const content = toolCallsOf(asked).map(
-    (call) => partial?.content.find(({ id }) => id === call.id) ?? failedPart(call),
-  );
-  for (const list of new Set([added, history, outgoing])) {
-    list.splice(list.indexOf(asked) + 1, partial === undefined ? 0 : 1, { role: 'tool', content });
-  }
-  conversation.saved = Math.min(conversation.saved, added.indexOf(asked) + 1);
 }
 
 async function callHandler(run: Run, entry: RegisteredLifecycle, error: unknown): Promise<void> {

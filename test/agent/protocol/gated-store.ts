@@ -92,8 +92,8 @@ export class GatedStore implements SessionStore {
     return this.process.ask({ label: 'loads', act: () => this.store.load(id, query), timed: true });
   }
 
-  list(query: SessionQuery): Promise<SessionPage> {
-    return this.process.ask({ label: 'lists', act: () => this.store.list(query) });
+  async list(query: SessionQuery): Promise<SessionPage> {
+    return await this.process.ask({ label: 'lists', act: () => this.store.list(query) });
   }
 
   update(id: string, details: Omit<SessionDetails, 'owner'>): Promise<SessionSummary | undefined> {

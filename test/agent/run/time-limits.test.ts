@@ -210,7 +210,7 @@ describe('timeouts.modelMs', () => {
   test('ends a model call with a ModelError that may be retried', async () => {
     const { agent, clock } = arrange({ timeouts: { modelMs: 100 } });
     const running = rejectionOf(agent.run('go'));
-    await pause(2);
+    await until(() => clock.pending() > 0);
     clock.advance(100);
 
     expect(await running).toMatchObject({
@@ -286,7 +286,7 @@ describe('timeouts.firstPartMs', () => {
     async (timeouts) => {
       const { agent, clock } = arrange({ timeouts });
       const running = rejectionOf(agent.run('go'));
-      await pause(2);
+      await until(() => clock.pending() > 0);
       clock.advance(100);
 
       expect(await running).toMatchObject({

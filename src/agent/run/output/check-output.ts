@@ -2,7 +2,7 @@ import { describeError } from '../../../errors.js';
 import { isObject } from '../../../internal/json.js';
 import { copyData } from '../../../internal/plain-data.js';
 import { describeIssues, type StandardIssue, type StandardResult } from '../../../tools/standard-schema.js';
-import { OutputInvalidError } from '../../run-result.js';
+import { type InvalidOutput, OutputInvalidError } from '../../run-result.js';
 import type { Run } from '../run.js';
 import type { OutputCheck } from '../run-config.js';
 import { readAnswer } from './read-answer.js';
@@ -45,8 +45,7 @@ export async function checkOutput(run: Run, answer: string): Promise<unknown> {
   const finishReason = end.verdict === undefined ? run.response?.finishReason : undefined;
   const isFinal = end.verdict !== undefined || finishReason === 'content-filter' || finishReason === 'length';
   if (isFinal || run.repaired || run.context.turn >= maxTurns) {
-    const described = describeIssues(issues.map(withoutAnswer));
-    throw end.own(new OutputInvalidError(described, { text: answer, issues, finishReason }));
+    throw end.own(invalidOutput({ text: answer, issues, finishReason }));
   }
   run.repaired = true;
   run.answer = undefined;
@@ -54,6 +53,14 @@ export async function checkOutput(run: Run, answer: string): Promise<unknown> {
   const content = `The answer does not match what was asked for: ${describeIssues(issues)}\nAnswer again, with JSON alone.`;
   conversation.push({ role: 'user', content });
   return undefined;
+}
+
+function invalidOutput(output: InvalidOutput): OutputInvalidError {
+  const { issues, finishReason } = output;
+  const why = finishReason === 'length' ? 'was cut off' : finishReason === 'content-filter' && 'was refused';
+  const cause = why ? `${why} (finish reason "${finishReason}") and ` : '';
+  const described = describeIssues(issues.map(withoutAnswer));
+  return new OutputInvalidError(`The answer ${cause}does not match the output schema: ${described}`, output);
 }
 
 /** The message of an issue can quote the answer, which must not get into logs. */

@@ -1,12 +1,14 @@
 import type { ResumedInside } from '../../../lifecycle/hook-run/run-end.js';
-import { deniedAnswer } from '../../../model/denial.js';
+import { deniedAnswer, withAttempts } from '../../../model/denial.js';
 import { callAsRun, withEdit } from '../../../model/edited-call.js';
 import {
   type AssistantMessage,
   type Message,
   type SuspendedCall,
   type ToolCallPart,
+  type ToolMessage,
   textOf,
+  toolCallsOf,
   type UserMessage,
 } from '../../../model/message.js';
 import type { Waiting } from '../../../model/waiting.js';
@@ -14,6 +16,7 @@ import { interruptedResult } from '../../../state/record/message-list.js';
 import { assertEdit } from '../../../tools/edit-check.js';
 import { type EditedApproval, isEdit, resolveEdit } from '../../../tools/edited-approval.js';
 import type { ToolResult } from '../../../tools/tool.js';
+import { errorResult, resultPartOf } from '../../../tools/tool-result.js';
 import { type FindTool, isRunByCaller, toolOf } from '../../../tools/tool-set.js';
 import { reviewAnswer } from '../output/output.js';
 import type { Run } from '../run.js';
@@ -204,4 +207,25 @@ async function giveAnswer({ run, events }: Turn, text: string, index: number): P
   if (index < conversation.history.length - 1) return conversation.addQueued();
   run.answer = text;
   await reviewAnswer(run);
+}
+
+/** Gives each suspended call an error result, because a failed run cannot be resumed. */
+export function closePending(run: Run): void {
+  const { conversation } = run;
+  const { added, history, outgoing } = conversation;
+  const asked = history.findLast((message) => toolCallsOf(message).length > 0);
+  if (asked === undefined || run.pending?.[0]?.type !== 'tool-call') return;
+  run.pending = undefined;
+  const index = history.indexOf(asked) + 1;
+  const partial = history[index]?.role === 'tool' ? (history[index] as ToolMessage) : undefined;
+  const failed = 'The call was not completed, because the run failed.';
+  const failedPart = (call: ToolCallPart) =>
+    resultPartOf(call, errorResult(withAttempts(failed, run.attached.recorder?.attemptOf(call.id))));
+  const content = toolCallsOf(asked).map(
+    (call) => partial?.content.find(({ id }) => id === call.id) ?? failedPart(call),
+  );
+  for (const list of new Set([added, history, outgoing])) {
+    list.splice(list.indexOf(asked) + 1, partial === undefined ? 0 : 1, { role: 'tool', content });
+  }
+  conversation.saved = Math.min(conversation.saved, added.indexOf(asked) + 1);
 }

@@ -1,16 +1,8 @@
 import { RunEndedError } from '../../../errors.js';
 import type { Awaitable } from '../../../internal/promise.js';
-import {
-  type Budget,
-  type BudgetedCall,
-  budgetsOf,
-  type CallScope,
-  isAside,
-} from '../../../lifecycle/hook-run/hook-run.js';
-import type { RunEnd } from '../../../lifecycle/hook-run/run-end.js';
+import { type Budget, budgetsOf, type CallScope, isAside } from '../../../lifecycle/hook-run/hook-run.js';
 import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
-import { RejectedError } from '../../../lifecycle/run-failure.js';
-import type { ModelPart, ModelResponse, Usage } from '../../../model/model.js';
+import type { ModelPart, ModelResponse } from '../../../model/model.js';
 import { ModelError, ResponseInvalidError } from '../../../model/run-error.js';
 import { isEmpty, wholeResponse } from '../../../model/whole-response.js';
 import type { Run } from '../run.js';
@@ -34,7 +26,7 @@ export async function callModel(request: ModelCallRequest, scope: CallScope): Pr
     const pay =
       budgets.length === 0
         ? undefined
-        : askBudgets(run.end, budgets, { model: request.model.id, beginsTurn: attempt === 1 });
+        : (await limits()).askBudgets(run.end, budgets, { model: request.model.id, beginsTurn: attempt === 1 });
     const response = acceptResponse(run, await generate(gate?.request ?? request, step));
     pay?.(response.usage);
     if (run.listeners.active) step.record(attempt, response);
@@ -100,18 +92,6 @@ export function budgetsOver({ config, origin }: Run): readonly Budget[] {
   return config.part === undefined ? outer : [...config.part.budgets, ...outer];
 }
 
-/** Asks the budgets. */
-function askBudgets(end: RunEnd, budgets: readonly Budget[], call: BudgetedCall): (usage: Usage) => void {
-  const payments = budgets.map((budget) => {
-    const answer = budget.admit(call);
-    if (typeof answer === 'string') throw end.own(new RejectedError(answer, budget.by, 'wrapModelCall'));
-    return answer;
-  });
-  return (usage) => {
-    for (const pay of payments) pay(usage);
-  };
-}
-
 /** Drops parts that arrive after the response, or from a call that a hook has left behind. */
 class PartGate {
   readonly request: ModelCallRequest;
@@ -138,8 +118,11 @@ function generate(request: ModelCallRequest, step: ModelStep): Awaitable<ModelRe
   return isLimited ? generateInTime(request, step) : end.race(request.model.generate(request));
 }
 
-/** The code is loaded on use: most model calls have no limit. */
 async function generateInTime(request: ModelCallRequest, step: ModelStep): Promise<ModelResponse> {
-  const { generateInTime } = await import('./timed-call.js');
-  return generateInTime(request, step);
+  return (await limits()).generateInTime(request, step);
+}
+
+/** The code is loaded on use: most model calls have no limit. */
+function limits(): Promise<typeof import('./limited-call.js')> {
+  return import('./limited-call.js');
 }

@@ -1,7 +1,10 @@
 import { TimeoutExceededError } from '../../../errors.js';
 import { Stop } from '../../../internal/stop.js';
+import type { Budget, BudgetedCall } from '../../../lifecycle/hook-run/hook-run.js';
+import type { RunEnd } from '../../../lifecycle/hook-run/run-end.js';
 import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
-import type { ModelPart, ModelResponse } from '../../../model/model.js';
+import { RejectedError } from '../../../lifecycle/run-failure.js';
+import type { ModelPart, ModelResponse, Usage } from '../../../model/model.js';
 import type { Run } from '../run.js';
 import type { RunConfig } from '../run-config.js';
 import type { ModelStep } from './model-step.js';
@@ -38,4 +41,16 @@ function startTimers({ clock, timeouts }: RunConfig, stop: Stop): () => void {
   };
   start(timeouts.modelMs, 'model call');
   return start(timeouts.firstPartMs, "model call's first part");
+}
+
+/** Asks the budgets. */
+export function askBudgets(end: RunEnd, budgets: readonly Budget[], call: BudgetedCall): (usage: Usage) => void {
+  const payments = budgets.map((budget) => {
+    const answer = budget.admit(call);
+    if (typeof answer === 'string') throw end.own(new RejectedError(answer, budget.by, 'wrapModelCall'));
+    return answer;
+  });
+  return (usage) => {
+    for (const pay of payments) pay(usage);
+  };
 }
