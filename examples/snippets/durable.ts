@@ -1,9 +1,9 @@
 // Fragments that docs/durable.md and docs/durable-adapter.md show. Run to see that they work.
 import assert from 'node:assert/strict';
 import { Agent, type AgentLifecycle, defineTool, MemorySessionStore } from 'keelson';
-import { type BlobStore, durable, memoryStep, type Step } from 'keelson/durable';
+import { type BlobStore, durable, type MemoryStep, memoryStep, type Step } from 'keelson/durable';
 import { approval } from 'keelson/lifecycles';
-import { scriptedModel } from 'keelson/testing';
+import { type StepProgram, scriptedModel, stepContract } from 'keelson/testing';
 import { z } from 'zod';
 
 const model = scriptedModel(() => 'ok');
@@ -37,6 +37,28 @@ async function withAgentInside(step: Step): Promise<string> {
   return (await boss.run('Hello.')).text;
 }
 
+async function withContract(): Promise<number> {
+  const running: Promise<void>[] = [];
+  const test = (_name: string, run: () => Promise<void>) => void running.push(run());
+  // #region step-contract
+  const execute = async (id: string, program: StepProgram) => {
+    const crash = () => Promise.reject(new RangeError('crash'));
+    for (let journal: MemoryStep['journal'] = []; ; ) {
+      const step = memoryStep({ id, journal });
+      try {
+        return await program({ step, crash });
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+        journal = step.journal;
+      }
+    }
+  };
+  for (const { name, run } of stepContract({ execute })) test(name, run);
+  // #endregion
+  await Promise.all(running);
+  return running.length;
+}
+
 async function withBlobs(step: Step): Promise<string> {
   const files = new Map<string, Uint8Array>();
   // #region durable-blobs
@@ -54,4 +76,5 @@ const first = memoryStep();
 await withHooks(first);
 await withHooks(memoryStep({ journal: first.journal }));
 assert.equal(lines.length, 2);
+assert.equal(await withContract(), 7);
 console.log('The hooks ran once in each execution.');

@@ -22,6 +22,7 @@ import type {
 } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { ModelResponse } from '../model/model.js';
+import type { RunLog } from '../state/run-log/run-log.js';
 import type { SessionStore } from '../state/session-store.js';
 import type { ToolResult, ToolSource } from '../tools/tool.js';
 import { runsAgent } from '../tools/tool-set.js';
@@ -32,6 +33,7 @@ import { type DurableOptions, type ResolvedOptions, resolveDurableOptions } from
 import { Codec } from './record/codec.js';
 import { recordEffects, stepScope } from './record/scope.js';
 import { Steps } from './record/steps.js';
+import { RepeatedLog } from './repeated-log.js';
 import { RunSteps, type StoredTurn } from './run-steps.js';
 import { durableSessions } from './session-steps.js';
 import { modelStep, toolStep } from './wraps.js';
@@ -113,8 +115,8 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
     };
   }
 
-  get hasEnded(): boolean {
-    return this.steps.hasEnded;
+  logOver(log: RunLog): RepeatedLog {
+    return new RepeatedLog(log, this.steps);
   }
 
   sessions(store: SessionStore): SessionStore {
@@ -196,7 +198,7 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
       recordEffects(run, NAME, {
         checkEnd: (error) => this.steps.checkEnd(run, error),
         isOld: () => this.isOld,
-        hasEnded: () => this.hasEnded,
+        hasEnded: () => this.steps.hasEnded,
       });
       this.steps.watch(run);
     }

@@ -24,6 +24,13 @@ export {
   sessionStoreContract,
 } from './contract/session/session-store-contract.js';
 export { type StateStoreContractOptions, stateStoreContract } from './contract/state/state-store-contract.js';
+export {
+  type ContractStep,
+  type StepAttempt,
+  type StepContractOptions,
+  type StepProgram,
+  stepContract,
+} from './contract/step/step-contract.js';
 export { type EventSource, type HookName, type RecordedLifecycle, type Recorder, recorder } from './recorder.js';
 export { ScriptExhaustedError, ScriptedFailureError, ScriptUnfinishedError } from './script/error.js';
 export { faultyTool, type ToolFault } from './script/faulty-tool.js';

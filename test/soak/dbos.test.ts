@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pause } from '../support/agent/settle.js';
 import { type DbosSetup, startDbos } from '../support/durable/dbos-service.js';
-import { deployAll } from '../support/durable/deployed-order.js';
+import { deployAll } from '../support/durable/deploy/deployed-order.js';
 import { STAGES, WORKS } from '../support/durable/errand.js';
 import { fileLog } from '../support/durable/file-log.js';
 import { finishErrand } from '../support/durable/finish-errand.js';

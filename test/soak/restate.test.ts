@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pause } from '../support/agent/settle.js';
-import { deployAll } from '../support/durable/deployed-order.js';
+import { deployAll } from '../support/durable/deploy/deployed-order.js';
 import { WORKS } from '../support/durable/errand.js';
 import { finishErrand } from '../support/durable/finish-errand.js';
 import { finishPairs } from '../support/durable/finish-pairs.js';

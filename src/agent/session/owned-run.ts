@@ -12,7 +12,6 @@ import type { RunResult } from '../run-result.js';
 import { answerTo, wasStopped } from './answer-to.js';
 import type { BackgroundWorks } from './background/works.js';
 import type { Claim } from './claim.js';
-import { RepeatedLog } from './log/repeated-log.js';
 import { RunLogWriter } from './log/run-log-writer.js';
 import { Mailbox } from './mailbox.js';
 import { deniedPart, SessionRecorder } from './recorder.js';
@@ -83,8 +82,7 @@ export class OwnedRun {
     const { claim, runId, session, attached } = this.start;
     const { clock, logger } = session.agent.defaults;
     const { orphanMs } = attached;
-    const { durable } = session.agent;
-    const written = durable === undefined ? log : new RepeatedLog(log, durable);
+    const written = session.agent.durable?.logOver(log) ?? log;
     const writer = new RunLogWriter({ log: written, runId, clock, logger, orphanMs, onClosed: () => claim.lose() });
     claim.log = writer;
     return writer;

@@ -2,6 +2,7 @@ import type { JsonValue } from '../../internal/json.js';
 import { type Awaitable, createDeferred } from '../../internal/promise.js';
 import type { Message } from '../../model/message.js';
 import type { Model, ModelResponse, Usage } from '../../model/model.js';
+import type { RunLog } from '../../state/run-log/run-log.js';
 import type { Decision, HookPoint } from '../decision.js';
 import type { ModelCallRequest } from '../lifecycle.js';
 import type { RegisteredLifecycle } from '../registered-lifecycle.js';
@@ -166,8 +167,8 @@ export interface KeptState {
 
 /** Makes the runs of an agent durable. */
 export interface DurableEngine {
-  /** True once another attempt goes on with the runs. */
-  readonly hasEnded: boolean;
+  /** Returns a log that gets each event once, also if another attempt repeats the run. */
+  logOver(log: RunLog): Pick<RunLog, 'append' | 'close'>;
   /** Returns the configuration of an agent that runs inside of a durable run, so that its calls are steps, too. */
   adopt<Config extends object>(config: Config): Config;
   /** Called before the first hook of a run. May replace the hooks of the run. */

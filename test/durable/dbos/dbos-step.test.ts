@@ -5,6 +5,7 @@ import { DBOS } from '@dbos-inc/dbos-sdk';
 import {
   Agent,
   type AgentOptions,
+  type JsonValue,
   type Message,
   type Model,
   ModelError,
@@ -25,6 +26,7 @@ import { type DbosSetup, startDbos } from '../../support/durable/dbos-service.js
 import { fileLog, linesOf } from '../../support/durable/file-log.js';
 import { finishErrand } from '../../support/durable/finish-errand.js';
 import type { KillOrder } from '../../support/durable/kill.js';
+import { testStep } from '../../support/durable/step-contract.js';
 import { twoAgents } from '../../support/durable/two-agents.js';
 import { describeWithPostgres } from '../../support/stores/describe-postgres.js';
 
@@ -75,6 +77,26 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
     // The searches a and b were stored when the process died, and c had not begun.
     expect(works.filter(({ what }) => what.startsWith('tool search'))).toHaveLength(3);
     expect(works.filter(({ what }) => what === 'tool pay 7')).toHaveLength(2);
+  });
+
+  testStep('dbosStep', async (id, program) => {
+    let crashes = 0;
+    let relaunched = 0;
+    const crash = () => {
+      crashes += 1;
+      return new Promise<never>(() => {});
+    };
+    await dbos.start(id, () => program({ step: dbosStep(), crash }));
+    const result = DBOS.retrieveWorkflow<JsonValue>(id);
+    for (;;) {
+      const { status } = (await result.getStatus()) ?? {};
+      if (status === 'SUCCESS' || status === 'ERROR') return result.getResult();
+      if (crashes > relaunched) {
+        relaunched += 1;
+        await dbos.relaunch();
+      }
+      await pause(10);
+    }
   });
 
   describe('in one process', () => {

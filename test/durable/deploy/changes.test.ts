@@ -1,7 +1,7 @@
 import { isFinalError, type JournalEntry, memoryStep, ReplayMismatchError } from 'keelson/durable';
 import { describe, expect, test } from 'vitest';
 import { gate, until } from '../../support/agent/settle.js';
-import { CELLS, CHANGES, type Change, type Point, runOrder, versionOf } from '../../support/durable/deploys.js';
+import { CELLS, CHANGES, type Change, type Point, runOrder, versionOf } from '../../support/durable/deploy/changes.js';
 import { approveAll } from '../../support/durable/errand.js';
 
 type Journal = readonly (JournalEntry | undefined)[];

@@ -1,8 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { memoryStep } from 'keelson/durable';
+import { type Context, createEndpointHandler, service } from '@restatedev/restate-sdk';
+import type { JsonValue } from 'keelson';
+import { memoryStep, restateStep } from 'keelson/durable';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { freePort } from '../../../examples/host/free-port.js';
 import { until } from '../../support/agent/settle.js';
 import { ANSWER } from '../../support/durable/errand.js';
 import { fileLog, linesOf } from '../../support/durable/file-log.js';
@@ -10,6 +14,7 @@ import { finishErrand } from '../../support/durable/finish-errand.js';
 import type { KillOrder } from '../../support/durable/kill.js';
 import { stepFaults } from '../../support/durable/logged-step.js';
 import { describeWithRestate, type RestateSetup, startRestate } from '../../support/durable/restate-server.js';
+import { testStep } from '../../support/durable/step-contract.js';
 import { twoAgents } from '../../support/durable/two-agents.js';
 
 // A process that was killed needs seconds to start again on a busy machine.
@@ -27,6 +32,18 @@ describeWithRestate('restateStep with a real server', () => {
   afterAll(async () => {
     await restate.close();
     rmSync(folder, { recursive: true, force: true });
+  });
+
+  testStep('restateStep', async (id, program) => {
+    const port = await freePort();
+    const run = (ctx: Context) =>
+      program({ step: restateStep(ctx), crash: () => Promise.reject(new TypeError('The attempt ends.')) });
+    const http2Server = createServer(createEndpointHandler({ services: [service({ name: id, handlers: { run } })] }));
+    await new Promise<void>((resolve) => void http2Server.listen(port, resolve));
+    await restate.register(`http://127.0.0.1:${port}`);
+    const answer = await fetch(`${restate.ingress}/${id}/run`, { method: 'POST' });
+    http2Server.close();
+    return (await answer.json()) as JsonValue;
   });
 
   test('an errand finishes after kills of the service and of the server, and runs no stored step again', async () => {

@@ -39,6 +39,8 @@ export interface RestateSetup {
   servicePid(): number;
   /** Calls the handler, again after a lost connection. A second call with the same id waits for the same invocation. */
   call(id: string, request: object): Promise<unknown>;
+  /** Makes the services at an address known to the server. */
+  register(uri: string): Promise<void>;
   /** Calls another handler, once. Returns the response. */
   send(handler: string, request: object): Promise<Response>;
   /** Reads the steps of a finished call from the journal of the server. */
@@ -79,6 +81,7 @@ export async function startRestate(folder: string): Promise<RestateSetup> {
     ingress,
     serverPid: server.pid,
     servicePid: service.pid,
+    register: (uri) => register(`http://127.0.0.1:${adminPort}`, uri),
     call: (id, request) => callUntilDone(`${ingress}/errands/run`, id, request),
     send: (handler, request) =>
       fetch(`${ingress}/errands/${handler}`, { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(request) }),

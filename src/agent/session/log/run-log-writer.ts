@@ -3,10 +3,9 @@ import type { JsonValue } from '../../../internal/json.js';
 import { type Logger, logFailure } from '../../../internal/logger.js';
 import { RunAbortedError } from '../../../lifecycle/run-failure.js';
 import { type Message, toolCallsOf } from '../../../model/message.js';
-import type { RunOutcome } from '../../../state/run-log/run-log.js';
+import type { RunLog, RunOutcome } from '../../../state/run-log/run-log.js';
 import type { AgentEvent } from '../../agent-event.js';
 import { eventToJson } from './event-json.js';
-import type { WrittenLog } from './repeated-log.js';
 
 /** Events wait for this time, and are then appended together. */
 const BATCH_MS = 50;
@@ -16,7 +15,7 @@ const MAX_FAILURES = 3;
 
 /** A run, and the log of its events. */
 export interface LoggedRun {
-  readonly log: WrittenLog;
+  readonly log: Pick<RunLog, 'append' | 'close'>;
   readonly runId: string;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -16,9 +16,9 @@ import { plugins } from 'keelson/plugins';
 import { shellHooks } from 'keelson/shell-hooks';
 import { calls, scriptedModel } from 'keelson/testing';
 import { z } from 'zod';
-import { toolOf } from '../agent/sample-tools.js';
-import { keepingLogger } from '../agent/silent-logger.js';
-import { memoryServers } from '../mcp/memory-servers.js';
+import { toolOf } from '../../agent/sample-tools.js';
+import { keepingLogger } from '../../agent/silent-logger.js';
+import { memoryServers } from '../../mcp/memory-servers.js';
 
 /** The parts of a version of the program that differ from those of another version. */
 interface Version extends Partial<Omit<AgentOptions, 'tools' | 'lifecycle' | 'loaders' | 'model'>> {

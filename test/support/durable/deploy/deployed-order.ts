@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { RunResult } from 'keelson';
 import type { DecisionRequest, Step } from 'keelson/durable';
 import { expect } from 'vitest';
-import { pause } from '../agent/settle.js';
-import { CELLS, type Cell, runOrder, versionOf } from './deploys.js';
-import { linesOf } from './file-log.js';
+import { pause } from '../../agent/settle.js';
+import { linesOf } from '../file-log.js';
+import { CELLS, type Cell, runOrder, versionOf } from './changes.js';
 
 /** A step of an engine that can wait for decisions. */
 type EngineStep = Step & {

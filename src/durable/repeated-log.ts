@@ -1,8 +1,5 @@
-import type { JsonValue } from '../../../internal/json.js';
-import { type RunLog, type RunLogAnswer, RunLogGoneError, type RunOutcome } from '../../../state/run-log/run-log.js';
-
-/** The members of a log that the writer of a run calls. */
-export type WrittenLog = Pick<RunLog, 'append' | 'close'>;
+import type { JsonValue } from '../internal/json.js';
+import { type RunLog, type RunLogAnswer, RunLogGoneError, type RunOutcome } from '../state/run-log/run-log.js';
 
 /** The events of a log that a repeated run has not emitted again, as JSON. */
 interface KnownEvents {
@@ -16,7 +13,7 @@ interface KnownEvents {
  * A closed log takes no more events, and does not end the run, because only a step can tell a durable run to end. An attempt
  * that has ended writes nothing.
  */
-export class RepeatedLog implements WrittenLog {
+export class RepeatedLog implements Pick<RunLog, 'append' | 'close'> {
   private known: KnownEvents | undefined = undefined;
 
   constructor(
