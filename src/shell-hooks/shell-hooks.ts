@@ -11,7 +11,7 @@ export type { HookFile } from './files/hook-file.js';
 export { parseHooks } from './files/hook-file.js';
 export type { HookContent, HookSource } from './files/source.js';
 export type { GuardStatus } from './guards.js';
-export type { HookDefinition, HookOrigin, HttpHandler, HookRegistration, ShellHook } from './hook/definition.js';
+export type { HookDefinition, HookOrigin, HookRegistration, HttpHandler, ShellHook } from './hook/definition.js';
 export type { HookEffects, RequestChange, ToolChoiceLimit } from './hook/effects.js';
 export type { HookProblem, HookProblemKind } from './hook/problem.js';
 export { type HookFilter, HookRegistry } from './hook/registry.js';

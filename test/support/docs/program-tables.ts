@@ -32,16 +32,12 @@ export function holesIn(facts: readonly Fact[]): readonly string[] {
 
 /** Returns the page `docs/programs.md`. */
 export function programsPage(programs: readonly Program[]): string {
-  return (
-    [
-      '# Other programs',
-      'Keelson reads files of other programs. This page lists the facts that it relies on, each with its source. It is made from the tables in `src/programs`, and a test holds it against them. A fact without a source is *unknown*: Keelson then takes the safe side. [Shell hooks](shell-hooks.md#files-of-other-programs), [MCP servers](mcp.md) and [manifests](manifest.md#extensions-of-other-programs) tell how to use the files.',
-      ...programs.map((program) => sectionOf(program, programs)),
-      '',
-    ]
-      .join('\n\n')
-      .trimEnd() + '\n'
-  );
+  const sections = [
+    '# Other programs',
+    'Keelson reads files of other programs. This page lists the facts that it relies on, each with its source. It is made from the tables in `src/programs`, and a test holds it against them. A fact without a source is *unknown*: Keelson then takes the safe side. [Shell hooks](shell-hooks.md#files-of-other-programs), [MCP servers](mcp.md) and [manifests](manifest.md#extensions-of-other-programs) tell how to use the files.',
+    ...programs.map((program) => sectionOf(program, programs)),
+  ];
+  return `${sections.join('\n\n').trimEnd()}\n`;
 }
 
 function sectionOf(program: Program, all: readonly Program[]): string {
