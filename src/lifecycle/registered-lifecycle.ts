@@ -49,7 +49,11 @@ const NAMES = {
     ['afterAgent', /^(afterrun|on(agent|run)?end|after(agent)?response|(agent)?stop)$/],
     ['onSessionStart`, `afterAgent`, `onError` or `onSessionEnd', /^event$/],
     ['onShutdown', /^dispose$/],
-    [undefined, /^(notification|beforecompaction|precompact|precompress)$/],
+    ['onError', /^(stopfailure|erroroccurred)$/],
+    [
+      undefined,
+      /^(notification|beforecompaction|(pre|post)compact|precompress|posttoolbatch|permission(request|denied))$/,
+    ],
   ],
 } as const;
 

@@ -49,7 +49,7 @@ export interface HookTable {
 
 export type MatcherKind = 'names-or-pattern' | 'words-or-pattern' | 'pattern' | 'pattern-or-name' | 'whole-name';
 
-export type FailureKind = 'not-started' | 'timed-out' | 'signaled' | 'exit-code' | 'output-limit' | 'malformed';
+type FailureKind = 'not-started' | 'timed-out' | 'signaled' | 'exit-code' | 'output-limit' | 'malformed';
 
 export interface ToolTable {
   readonly args?: readonly string[];
@@ -192,7 +192,7 @@ export interface AnswerTable {
 }
 
 /** Variables that a hook gets, and those that it may name. */
-export interface VariableTable {
+interface VariableTable {
   readonly workspace: readonly string[];
   readonly package: readonly string[];
   readonly session?: readonly string[];

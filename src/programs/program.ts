@@ -18,7 +18,7 @@ export interface Program {
 }
 
 /** Packages of extensions. */
-export interface PackageTable {
+interface PackageTable {
   /** Path of the manifest in the package. */
   readonly manifest: Cell<string>;
   /** Files and directories that make a directory a package without a manifest. Empty: the manifest is required. */

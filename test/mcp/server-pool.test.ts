@@ -108,7 +108,7 @@ test('one run uses tools of several real servers over all three transports', asy
 
 test('an invalid server of `servers` is logged once to the logger of the agent', async () => {
   const logger = keepingLogger();
-  const mcp = mcpServers({ servers: { bad: { command: 5 } as never, old: { ...raw(), nope: 1 } as never } });
+  const mcp = mcpServers({ servers: { bad: { command: {} } as never, old: { ...raw(), nope: 1 } as never } });
   await using agent = new Agent({ model: scriptedModel(['done']), loaders: [mcp], logger });
 
   expect(mcp.status()).toMatchObject([{ name: 'bad', state: 'invalid' }, { name: 'old' }]);

@@ -124,7 +124,7 @@ export type Moment =
   | { readonly kind: 'compaction' | 'compacted' };
 
 /** A call about which a person is asked. */
-export interface AskedCall {
+interface AskedCall {
   readonly call: { readonly id: string; readonly name: string; readonly input: unknown };
 }
 

@@ -14,7 +14,7 @@ import { readAnswer } from './read-answer.js';
 export type DialectEvent = EventTable & { readonly event: HookEvent };
 
 /** Values from which a dialect builds the environment variables of a hook. */
-export interface DialectEnvironment {
+interface DialectEnvironment {
   readonly workspaceDir: string;
   readonly sessionId: string;
   /** Prefix of the variable names of this application. */

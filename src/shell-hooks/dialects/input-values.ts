@@ -86,7 +86,7 @@ function argsOf({ fields }: DialectInputSource): unknown {
 }
 
 /** Returns the text of a tool result. Undefined except at `after_tool`. */
-export function resultText({ fields: { result } }: DialectInputSource): string | undefined {
+function resultText({ fields: { result } }: DialectInputSource): string | undefined {
   return result && contentText(result.content);
 }
 

@@ -1,10 +1,16 @@
-import { Agent, type AgentEvent, type AgentOptions, HookAction, type Ids } from 'keelson';
+import { Agent, type AgentEvent, type AgentOptions, type Clock, HookAction, type Ids } from 'keelson';
 import { calls, delays, scriptedModel } from 'keelson/testing';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { fakeClock, fastClock } from '../../support/agent/fake-clock.js';
 import { echo, toolOf } from '../../support/agent/sample-tools.js';
 import { pause, until } from '../../support/agent/settle.js';
+
+const systemClock: Clock = {
+  now: () => Date.now(),
+  setTimeout: (callback, ms) => setTimeout(callback, ms),
+  clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),
+};
 
 function countingIds(): Ids & { readonly asked: string[] } {
   const asked: string[] = [];
@@ -17,11 +23,15 @@ function countingIds(): Ids & { readonly asked: string[] } {
   };
 }
 
+/** Some code is loaded on use, which takes real time, in which a fast clock would reach every time limit. */
+beforeAll(async () => {
+  await everything(systemClock);
+});
+
 afterEach(() => vi.restoreAllMocks());
 
 /** A run with tools, a repair, hooks with timeouts, an added message, and two calls with the same id. */
-async function everything(): Promise<{ events: AgentEvent[]; result: unknown }> {
-  const clock = fastClock();
+async function everything(clock: Clock = fastClock()): Promise<{ events: AgentEvent[]; result: unknown }> {
   const model = scriptedModel(
     [
       delays(3, calls({ name: 'echo', id: 'same', input: { text: 'a' } }, { name: 'slow', id: 'same' })),

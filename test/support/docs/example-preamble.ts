@@ -4,6 +4,7 @@ import type { Context } from '@restatedev/restate-sdk';
 import type { Agent, JsonValue, Message, Model, RunContext, Session, SessionStore, Tool } from 'keelson';
 import type { StateStore } from 'keelson/extension';
 import type { AgentTool, HookManager } from 'keelson/plugins';
+import type { StepContractOptions } from 'keelson/testing';
 import type { Pool as PgPool } from 'pg';
 
 export { writeFile } from 'node:fs/promises';
@@ -35,6 +36,7 @@ export declare const workspaceDir: string;
 export declare const stateDir: string;
 export declare const ctx: Context;
 export declare const question: string;
+export declare const runsMyEngine: StepContractOptions;
 export declare const job: { readonly id: string };
 export declare const saveRequest: (id: string, pending: readonly unknown[]) => Promise<void>;
 export declare const database: {

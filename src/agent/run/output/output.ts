@@ -21,7 +21,10 @@ export type OutputOf<Schema extends OutputSchema> = [Schema] extends [OutputSche
 /** Converts an `output` option to the schema for the model request and the check of the answer. */
 export function resolveOutput(output: OutputSchema): OutputCheck {
   const invalid = (problem: string) =>
-    new OptionInvalidError('output', `\`output\` cannot be used: ${problem}; pass { schema, jsonSchema }`);
+    new OptionInvalidError(
+      'output',
+      `\`output\` must be a usable schema, got one that cannot be used: ${problem}; pass { schema, jsonSchema }`,
+    );
   if (isStandardSchema(output)) return outputCheck(output, jsonSchemaOf(output, invalid));
   const { schema, jsonSchema, ...others } = Object(output) as { schema?: unknown; jsonSchema?: JsonSchema };
   if (isStandardSchema(schema) && Object.keys(others).length === 0) return outputCheck(schema, jsonSchema);

@@ -54,7 +54,7 @@ export interface StepContractOptions {
  * expected and the found value.
  *
  * @example
- * for (const { name, run } of stepContract({ execute })) test(name, run);
+ * for (const { name, run } of stepContract(runsMyEngine)) test(name, run);
  */
 export function stepContract({ execute }: StepContractOptions): ContractCase[] {
   return casesOf({ open: () => undefined, execute }, [cases]);
