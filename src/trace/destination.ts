@@ -48,7 +48,7 @@ export class TraceFolder {
     return {
       write(line) {
         const isFull = bytes > limits.maxFileBytes;
-        bytes += line.length + 1;
+        bytes += Buffer.byteLength(line) + 1;
         if (isFull) return;
         const text = bytes > limits.maxFileBytes ? `${CUT}\n` : `${line}\n`;
         if (output === undefined) lines.push(text);

@@ -25,7 +25,7 @@ export interface TraceOptions {
   readonly to: string | ((line: string) => void);
   /** The number of files in the folder. The oldest are deleted. Default: 100. */
   readonly maxFiles?: number | undefined;
-  /** The size of a file, in characters. The rest of a longer trace is left out. Default: 67,108,864. */
+  /** The maximum size of a file, in bytes. The rest of a longer trace is left out. Default: 67,108,864. */
   readonly maxFileBytes?: number | undefined;
   /** Returns the record to write, or undefined to leave it out. Secrets have been removed before. Default: every record. */
   readonly redact?: ((record: TraceRecord) => TraceRecord | undefined) | undefined;

@@ -22,7 +22,7 @@ export class Tracer implements RunWatch {
     const { error, result, ...rest } = event as unknown as Record<string, unknown>;
     const record: Record<string, unknown> = { at: this.clock.now(), ...rest };
     if (error !== undefined) record.error = tracedError(error);
-    if (result !== undefined) record.result = event.type === 'run-end' ? resultOf(result) : result;
+    if (result !== undefined) record.result = event.type === 'run-end' ? resultOf(result) : withoutBytes(result);
     this.write(record as unknown as TraceRecord);
   }
 
@@ -68,6 +68,20 @@ export class Tracer implements RunWatch {
       this.write({ ...call, usage: response.usage, finishReason: response.finishReason });
     };
   }
+}
+
+/** Shows the size of images and files in the place of their bytes. */
+function withoutBytes(result: unknown): unknown {
+  const { content, ...rest } = Object(result);
+  return Array.isArray(content) ? { ...rest, content: content.map(partWithoutBytes) } : result;
+}
+
+function partWithoutBytes(part: object): object {
+  const shown = ([name, value]: [string, unknown]) => [
+    name,
+    value instanceof Uint8Array ? `[${value.byteLength} bytes]` : value,
+  ];
+  return Object.fromEntries(Object.entries(part).map(shown));
 }
 
 function resultOf(result: unknown) {

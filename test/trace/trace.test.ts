@@ -134,6 +134,20 @@ describe('a trace', () => {
     expect(lines.join('\n')).toContain('"content":"[redacted] and [redacted]"');
   });
 
+  test('of a result with many backslashes, or with bytes, is written at once', async () => {
+    const { lifecycle, records } = tracing();
+    const model = scriptedModel([calls({ name: 'text' }, { name: 'image' }), 'ok']);
+    const text = toolOf('text', () => '\\'.repeat(200_000));
+    const image = toolOf('image', () => [{ type: 'image', image: new Uint8Array(9), mediaType: 'image/png' }]);
+
+    await new Agent({ model, tools: [text, image], lifecycle: [lifecycle] }).run('Go.');
+
+    expect(records().filter(({ type }) => type === 'tool-end')).toMatchObject([
+      { result: { content: '\\'.repeat(200_000) } },
+      { result: { content: [{ type: 'image', image: '[9 bytes]', mediaType: 'image/png' }] } },
+    ]);
+  });
+
   test('may be redacted further by a function, which can leave records out', async () => {
     const redact = (record: TraceRecord) => {
       if (record.type === 'run-start') return { ...record, input: 'hidden' };
