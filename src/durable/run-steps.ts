@@ -26,7 +26,7 @@ export interface StoredTurn {
   readonly writes?: Readonly<Record<string, JsonValue>> | undefined;
 }
 
-/** The steps of one run. They are those of the version that stored them, until a model call runs in this version. */
+/** The steps of one run. A run that an older version began has the steps of that version until this version calls the model. */
 export class RunSteps {
   /** The number of steps of each kind that have begun. */
   private readonly counts = new Map<string, number>();

@@ -7,7 +7,7 @@ interface EventWatch extends RunWatch {
   event(event: AgentEvent): void;
 }
 
-/** Passes the events of a run on to its watch, except pieces of streams, and all events to its listeners. */
+/** Sends every event of a run to the listeners of the run, and every event except stream deltas to a trace. */
 export class WatchedListeners implements RunListeners {
   readonly active = true;
 

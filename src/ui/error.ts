@@ -139,7 +139,7 @@ export class UIDecisionMissingError extends UIRequestError {
 
   constructor(calls: readonly string[]) {
     super(
-      `The request must decide on an open tool call or give its result, or decide on the suspended answer. Open: ${calls.map((id) => `"${id}"`).join(', ')}.`,
+      `The request must approve or deny an open tool call, give its result, or approve or deny the suspended answer. Open: ${calls.map((id) => `"${id}"`).join(', ')}.`,
     );
     this.calls = calls;
   }

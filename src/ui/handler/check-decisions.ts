@@ -15,7 +15,7 @@ type OpenSession = Pick<StoredSession, 'record' | 'agent'>;
 
 /**
  * Returns the decisions of a request, with the results of the calls that the page has run. Calls without a decision keep
- * waiting. An approval of a call approves what waits inside of it. Rejects with a UIDecisionMissingError if the request decides
+ * waiting. The approval of a call also approves the calls that wait inside of it. Rejects with a UIDecisionMissingError if the request decides
  * on nothing that waits, and with a UICallUnknownError if a decision or a result belongs to no call that waits for it. Rejects
  * with a UIBodyInvalidError if new arguments do not fit their tool.
  */

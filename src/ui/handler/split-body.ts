@@ -5,8 +5,8 @@ export interface SizedText {
 }
 
 /**
- * Splits the text of a JSON object, as it arrives, into the items of `messages` and the rest, which has `0` in the place of each
- * item. The text is valid if the items and the rest are. Throws a TypeError for invalid UTF-8. See
+ * Splits the text of a JSON object, as it arrives, into the items of `messages` and the rest, in which `0` replaces each item.
+ * The text is valid JSON if each item and the rest are valid JSON. Throws a TypeError for invalid UTF-8. See
  * docs/decisions/0220-a-body-is-split-before-it-is-parsed.md.
  */
 export class BodySplitter {

@@ -23,7 +23,7 @@ function countingIds(): Ids & { readonly asked: string[] } {
   };
 }
 
-/** Some code is loaded on use, which takes real time, in which a fast clock would reach every time limit. */
+/** Some code is loaded on first use. Loading takes real time, and the fast clock would meanwhile reach every time limit. */
 beforeAll(async () => {
   await everything(systemClock);
 });
