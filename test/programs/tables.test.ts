@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { PROGRAMS } from '../../src/programs/list.js';
 import { root } from '../support/docs/doc-files.js';
-import { factsOf, holesIn, programsPage } from '../support/docs/program-tables.js';
+import { factsOf, holesIn, programsPage, withTables } from '../support/docs/program-tables.js';
 
 test('each fact about a program is known from a source that can be opened, or is unknown', () => {
   expect(PROGRAMS.flatMap((program) => holesIn(factsOf(program, PROGRAMS)))).toEqual([]);
@@ -27,4 +28,12 @@ test('each event that does not run says why, and each other event says where it 
 
 test('docs/programs.md is the tables', async () => {
   await expect(programsPage(PROGRAMS)).toMatchFileSnapshot(`${root}docs/programs.md`);
+});
+
+test.each(['shell-hooks', 'hooks-map'])('the marked tables of docs/%s.md are those of the programs', async (name) => {
+  const page = `${root}docs/${name}.md`;
+  const text = readFileSync(page, 'utf8');
+
+  expect(text).toMatch(/<!-- from src\/programs: \w+ -->/);
+  await expect(withTables(text, PROGRAMS)).toMatchFileSnapshot(page);
 });

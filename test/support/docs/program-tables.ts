@@ -1,4 +1,5 @@
-import type { Cell } from '../../../src/programs/cell.js';
+import { type Cell, known } from '../../../src/programs/cell.js';
+import { HOOK_EVENTS } from '../../../src/programs/hook-event.js';
 import type { AnswerTable, EventTable } from '../../../src/programs/hook-table.js';
 import type { Program } from '../../../src/programs/program.js';
 
@@ -38,6 +39,40 @@ export function programsPage(programs: readonly Program[]): string {
     ...programs.map((program) => sectionOf(program, programs)),
   ];
   return `${sections.join('\n\n').trimEnd()}\n`;
+}
+
+const BLOCK = /(<!-- from src\/programs: (\w+) -->\n)[^]*?(<!-- end -->)/g;
+
+/** Returns a page with its marked tables made anew. */
+export function withTables(page: string, programs: readonly Program[]): string {
+  const tables: Readonly<Record<string, string>> = { files: filesTable(programs), events: eventsTable(programs) };
+  return page.replace(BLOCK, (_, start: string, name: string, end: string) => `${start}\n${tables[name]}\n\n${end}`);
+}
+
+/** Returns the usual hook files of each format. */
+function filesTable(programs: readonly Program[]): string {
+  const rows = programs.flatMap(({ id, hooks }) => {
+    if (hooks === undefined || hooks.files === 'unknown') return [];
+    const { user, workspace } = hooks.files.value;
+    return [`| \`${id}\` | ${valueText(user)} | ${valueText(workspace)} |`];
+  });
+  return ['| format | in the home folder | in the workspace |', '|---|---|---|', ...rows].join('\n');
+}
+
+/** Returns, for each event here, the events of other programs whose hooks run at it. */
+function eventsTable(programs: readonly Program[]): string {
+  const others = programs.filter(({ id, hooks }) => hooks !== undefined && id !== 'native');
+  const namesAt = (here: string, { hooks }: Program) =>
+    Object.entries(known(hooks?.events, {}))
+      .filter(([, { event }]) => event === here)
+      .map(([name]) => `\`${name}\``)
+      .join(', ') || '–';
+  const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [
+    row(['shell hook', ...others.map(({ name }) => name)]),
+    `|${'---|'.repeat(others.length + 1)}`,
+    ...HOOK_EVENTS.map((event) => row([`\`${event}\``, ...others.map((program) => namesAt(event, program))])),
+  ].join('\n');
 }
 
 function sectionOf(program: Program, all: readonly Program[]): string {
