@@ -41,12 +41,12 @@ export function programsPage(programs: readonly Program[]): string {
   return `${sections.join('\n\n').trimEnd()}\n`;
 }
 
-const BLOCK = /(<!-- from src\/programs: (\w+) -->\n)[^]*?(<!-- end -->)/g;
+const BLOCK = /(?<=<!-- from src\/programs: (\w+) -->\n)[\s\S]*?(?=<!-- end -->)/g;
 
 /** Returns a page with its marked tables made anew. */
 export function withTables(page: string, programs: readonly Program[]): string {
   const tables: Readonly<Record<string, string>> = { files: filesTable(programs), events: eventsTable(programs) };
-  return page.replace(BLOCK, (_, start: string, name: string, end: string) => `${start}\n${tables[name]}\n\n${end}`);
+  return page.replace(BLOCK, (_, name: string) => `\n${tables[name]}\n\n`);
 }
 
 /** Returns the usual hook files of each format. */
