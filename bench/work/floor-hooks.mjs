@@ -13,7 +13,7 @@ export async function runWithHooks({ model, tools, hooks }, prompt) {
   /** @type {readonly import('keelson').Message[]} */
   let messages = [{ role: 'user', content: input }];
   while (true) {
-    for (const hook of hooks) messages = orElse(await hook.beforeModel(messages, run), messages);
+    for (const hook of hooks) messages = orElse(await hook.beforeModel(/** @type {never} */ (messages), run), messages);
     const response = await callModel({ model, tools, hooks }, 0, /** @type {never} */ ({ messages, tools: [], model }));
     for (const hook of hooks) await hook.afterModel(response, run);
     const { content } = response;

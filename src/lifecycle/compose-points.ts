@@ -62,7 +62,9 @@ export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
       throw suspend(run, request, { ...action, by: action.by ?? entry.name });
     }
     const expected = 'wrapToolCall must return a tool result with `content`, or HookAction.suspend()';
-    throw new HookResultInvalidError(expected, value);
+    const endsRun = isAction(value) && (value.type === 'reject' || value.type === 'respond');
+    const advice = endsRun ? `; to end the run, call \`call.run.end(HookAction.${value.type}(…))\`` : '';
+    throw new HookResultInvalidError(expected + advice, value);
   },
   passOn({ entry, point, run, call }, before, after) {
     const decision = { type: 'modify', by: entry.name, point, call } as const;

@@ -33,8 +33,10 @@ export interface AgentLifecycle<Context = unknown> {
   /**
    * If a hook throws or times out, `throw` (default) ends the run with a LifecycleError. `continue` logs the error and
    * keeps the value from before the hook. `block` rejects the run, or gives the call of `wrapToolCall` an error result.
+   * The type is any string, because a class field such as `onFailure = 'block'` has it. Other values are refused when the
+   * lifecycle is registered.
    */
-  readonly onFailure?: 'throw' | 'continue' | 'block' | undefined;
+  readonly onFailure?: FailurePolicy | (string & Record<never, never>) | undefined;
   /** Time limit of each asynchronous hook call, in milliseconds. Time inside `next` does not count. */
   readonly timeoutMs?: number | undefined;
   /**
@@ -58,7 +60,7 @@ export interface AgentLifecycle<Context = unknown> {
     | undefined;
   /** Called before every model call. A returned array replaces the working messages of the run from then on. */
   readonly beforeModel?:
-    | ((messages: readonly Message[], run: RunContext<Context>) => Awaitable<readonly Message[] | EntryAction | void>)
+    | ((messages: Message[], run: RunContext<Context>) => Awaitable<readonly Message[] | EntryAction | void>)
     | undefined;
   /** Called after `beforeModel`. Returns the tools of this turn. The model cannot call any other tool in this turn. */
   readonly beforeToolSelection?:
@@ -85,6 +87,9 @@ export interface AgentLifecycle<Context = unknown> {
   /** Called when the agent is closed, in reverse order. Time limit: `timeoutMs`, or 5 s. */
   readonly onShutdown?: (() => Awaitable<void>) | undefined;
 }
+
+/** The effect of a failed hook. */
+export type FailurePolicy = 'throw' | 'continue' | 'block';
 
 /** Gets each streamed part. Returns the part to emit now, with all or some of its text. The rest follows `afterModel`. */
 export type StreamGate = (part: ModelPart) => ModelPart | undefined;

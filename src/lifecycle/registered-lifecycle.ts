@@ -4,14 +4,14 @@ import { unknownMembers } from '../internal/options/misspelt-hooks.js';
 import { boolean, callable, fullText, having, numberRule, oneOf, timerMs } from '../internal/options/rules.js';
 import { memberProblems, type OptionTable } from '../internal/options/validate.js';
 import { type Awaitable, isPromise } from '../internal/promise.js';
-import type { AgentLifecycle } from './lifecycle.js';
+import type { AgentLifecycle, FailurePolicy } from './lifecycle.js';
 
 /** A checked lifecycle with its defaults filled in. */
 export interface RegisteredLifecycle {
   readonly lifecycle: AgentLifecycle<never>;
   readonly name: string;
   readonly priority: number;
-  readonly onFailure: 'throw' | 'continue' | 'block';
+  readonly onFailure: FailurePolicy;
   readonly timeoutMs: number | undefined;
   /** Shared by all chains that contain the lifecycle. `inert` is set when the lifecycle is removed. */
   readonly status: { inert: boolean };
@@ -70,18 +70,13 @@ const memberRules = {
   tools: having('an array of tools or a live tool set', {}),
 } satisfies OptionTable<AgentLifecycle>;
 
-/** TypeScript widens `onFailure` in a class, and the `type` of an action in a method, to `string`. */
+/** TypeScript widens the `type` of an action in a method of a class to `string`. */
 type ClassLifecycle<Context> = {
   readonly [Member in keyof AgentLifecycle<Context>]: Loose<AgentLifecycle<Context>[Member]>;
 };
-type Loose<Member> = Member extends 'throw' | 'continue' | 'block'
-  ? string
-  : Member extends (...given: infer Given) => infer Result
-    ? (...given: Given) => Awaitable<Awaited<Result> | { readonly type: string }>
-    : Member;
-
-/** Makes a literal `onFailure` with an unknown value a compile error. */
-type KnownPolicy<Policy> = string extends Policy ? unknown : Pick<AgentLifecycle, 'onFailure'>;
+type Loose<Member> = Member extends (...given: infer Given) => infer Result
+  ? (...given: Given) => Awaitable<Awaited<Result> | { readonly type: string }>
+  : Member;
 
 /**
  * Checks a lifecycle and returns it with its own type, so that a unit test can call its hooks.
@@ -97,10 +92,8 @@ type KnownPolicy<Policy> = string extends Policy ? unknown : Pick<AgentLifecycle
 export function defineLifecycle<Lifecycle extends AgentLifecycle>(lifecycle: Lifecycle): Lifecycle;
 /** For hooks that read the `context` of a run: `defineLifecycle<Caller>({ … })`. */
 export function defineLifecycle<Context>(lifecycle: AgentLifecycle<Context>): AgentLifecycle<Context>;
-/** For a class instance, whose `onFailure` and action `type` TypeScript widens to `string`. */
-export function defineLifecycle<Context, Policy extends string>(
-  lifecycle: ClassLifecycle<Context> & { readonly onFailure?: Policy } & KnownPolicy<Policy>,
-): AgentLifecycle<Context>;
+/** For a class instance whose methods return plain actions, such as `{ type: 'reject', reason }`. */
+export function defineLifecycle<Context>(lifecycle: ClassLifecycle<Context>): AgentLifecycle<Context>;
 export function defineLifecycle(lifecycle: object): object {
   return registerLifecycle(lifecycle, 1).lifecycle;
 }
@@ -111,7 +104,8 @@ export function registerLifecycle(lifecycle: AgentLifecycle<never>, order: numbe
   const name = nameOf(lifecycle, order);
   if (problems.length > 0) throw new LifecycleInvalidError(name, problems);
   const { priority = 50, onFailure = 'throw', timeoutMs } = lifecycle;
-  return { lifecycle, name, priority, onFailure, timeoutMs, status: { inert: false }, index: 0 };
+  const policy = onFailure as FailurePolicy;
+  return { lifecycle, name, priority, onFailure: policy, timeoutMs, status: { inert: false }, index: 0 };
 }
 
 function nameOf(lifecycle: AgentLifecycle<never>, order: number): string {

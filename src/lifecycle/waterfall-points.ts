@@ -25,7 +25,8 @@ export const beforeModelPoint: WaterfallPoint<readonly Message[]> = {
   name: 'beforeModel',
   actions: ENTRY_ACTIONS,
   expected: 'beforeModel must return an array of messages, an action, or nothing',
-  call: ({ lifecycle }, messages, run) => lifecycle.beforeModel?.(messages, run.context as never),
+  // A hook may change the list in place, and `guard` undoes an invalid change.
+  call: ({ lifecycle }, messages, run) => lifecycle.beforeModel?.(messages as Message[], run.context as never),
   isValue(result): result is readonly Message[] {
     if (!Array.isArray(result)) return false;
     assertComplete(result);

@@ -145,7 +145,7 @@ it.each<[string, AgentLifecycle['beforeModel']]>([
     (messages as unknown[]).push(7);
     throw new TypeError('broken');
   };
-  for (const damaging of [damage, async (messages: readonly Message[]) => damage(messages, {} as never)]) {
+  for (const damaging of [damage, async (messages: Message[]) => damage(messages, {} as never)]) {
     const lifecycle: AgentLifecycle[] = [{ beforeModel }, { onFailure: 'continue', beforeModel: damaging }];
     const agent = new Agent({ model: scriptedModel(['done']), lifecycle, logger: keepingLogger() });
 

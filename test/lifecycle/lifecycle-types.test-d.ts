@@ -50,7 +50,7 @@ export function members(): void {
   claim<
     Same<
       Hook<'beforeModel'>,
-      (messages: readonly Message[], run: RunContext<Tenant>) => Awaitable<readonly Message[] | EntryAction | void>
+      (messages: Message[], run: RunContext<Tenant>) => Awaitable<readonly Message[] | EntryAction | void>
     >
   >();
   claim<
@@ -68,9 +68,7 @@ export function members(): void {
   const unknown: AgentLifecycle = { beforeEverything: () => {} };
   // @ts-expect-error A hook is a function.
   const text: AgentLifecycle = { beforeModel: 'x' };
-  // @ts-expect-error `onFailure` has three valid values.
-  const policy: AgentLifecycle = { onFailure: 'ignore' };
-  use(unknown, text, policy);
+  use(unknown, text);
 }
 
 /** The six hooks, any subset of them, and an empty object are lifecycles. */
@@ -83,6 +81,17 @@ export function subsets(): void {
     wrapToolCall: (call, next) => next(call),
     afterAgent: (result) => result,
   };
+  /** A class whose members have the types that TypeScript infers. */
+  class Guard {
+    onFailure = 'block';
+    beforeModel(messages: Message[]) {
+      messages.push({ role: 'user', content: 'Be brief.' });
+      return messages;
+    }
+  }
+  class Typed extends Guard implements AgentLifecycle<Tenant> {}
+  const classes: readonly AgentLifecycle<Tenant>[] = [new Guard(), new Typed()];
+  use(classes);
   const lifecycles: readonly AgentLifecycle<Tenant>[] = [six, {}, { afterAgent: async () => {} }, { name: 'named' }];
   use(lifecycles);
 }

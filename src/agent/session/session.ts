@@ -91,11 +91,14 @@ export interface HistoryQuery {
 
 /** The type of `session.run`. */
 export interface SessionRun<Context = unknown> {
+  /** As `agent.run`, but continues from the record, and adds to it. */
   <Schema extends OutputSchema>(
     input: string | UserMessage,
     ...options: Required<RunArguments<Context, SessionRunOptions<Context, Schema> & { readonly output: Schema }>>
   ): Promise<RunResult<OutputOf<Schema>>>;
+  /** As `agent.run`, but continues from the record, and adds to it. */
   (input: string | UserMessage, ...options: RunArguments<Context, SessionRunOptions<Context>>): Promise<RunResult>;
+  /** As `agent.run`, but continues from the record, and adds to it. */
   <Schema extends OutputSchema>(
     input: string | UserMessage,
     ...options: RunArguments<Context, SessionRunOptions<Context, Schema>>
@@ -104,11 +107,14 @@ export interface SessionRun<Context = unknown> {
 
 /** The type of `session.stream`. */
 export interface SessionStream<Context = unknown> {
+  /** As `agent.stream`, but continues from the record, and adds to it. */
   <Schema extends OutputSchema>(
     input: string | UserMessage,
     ...options: Required<RunArguments<Context, SessionRunOptions<Context, Schema> & { readonly output: Schema }>>
   ): RunStream<OutputOf<Schema>>;
+  /** As `agent.stream`, but continues from the record, and adds to it. */
   (input: string | UserMessage, ...options: RunArguments<Context, SessionRunOptions<Context>>): RunStream;
+  /** As `agent.stream`, but continues from the record, and adds to it. */
   <Schema extends OutputSchema>(
     input: string | UserMessage,
     ...options: RunArguments<Context, SessionRunOptions<Context, Schema>>

@@ -220,10 +220,6 @@ export function lifecycles(model: Model, run: RunContext, forCaller: RunContext<
   use(new Agent({ model, lifecycle: [guard, literal] }), new Agent<Caller>({ model, lifecycle: [caller, guard] }));
   // @ts-expect-error The class has another context type than the agent.
   use(new Agent<Account>({ model, lifecycle: [defineLifecycle(new ForCaller())] }));
-  // @ts-expect-error The value of `onFailure` is unknown.
-  use(defineLifecycle({ onFailure: 'ignore' }));
-  // @ts-expect-error The value of `onFailure` is unknown, with a valid hook.
-  use(defineLifecycle({ onFailure: 'ignore', beforeAgent: (input: string) => input }));
   // @ts-expect-error A hook must be a function.
   use(defineLifecycle({ beforeModel: 'x' }));
 }
