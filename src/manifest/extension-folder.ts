@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { type ManifestDiagnostic, type ManifestProblem, problemsText } from '../internal/problem.js';
+import { diagnosticOf, type ManifestDiagnostic, type ProblemPlace } from '../internal/problem.js';
 import { resolveInside } from '../process/files/relative-path.js';
 import { known } from '../programs/cell.js';
 import { programOf } from '../programs/list.js';
@@ -35,16 +35,16 @@ export async function readExtensionFolder(root: string, reading: FolderReading):
     const manifest = await readJsonFile(root, file);
     if (manifest === undefined || ('value' in manifest && isForeign?.(manifest.value))) continue;
     hasManifest = true;
+    const source = join(root, file);
     if (found !== undefined) {
       const message = `it is ignored: ${found.file} in the same directory is used instead`;
-      diagnostics.push(diagnose('info', { root, file, extension: found.extension.name }, [{ path: '', message }]));
+      diagnostics.push(diagnosticOf('info', { source, extension: found.extension.name }, [{ path: '', message }]));
       continue;
     }
     const read: ReadManifest =
       'problems' in manifest ? manifest : await readFormat(manifest, { root, workspaceDir: reading.workspaceDir });
-    const extension =
-      'content' in read ? { ...read.content, scope: reading.scope, format, root, source: join(root, file) } : undefined;
-    diagnostics.push(...diagnosticsOf(read, { root, file, extension: extension?.name ?? basename(root) }));
+    const extension = 'content' in read ? { ...read.content, scope: reading.scope, format, root, source } : undefined;
+    diagnostics.push(...diagnosticsOf(read, { source, extension: extension?.name ?? basename(root) }));
     if (extension) found = { extension, file };
   }
   if (!hasManifest) return readWithoutManifest(root, reading);
@@ -70,11 +70,11 @@ async function readWithoutManifest(root: string, reading: FolderReading): Promis
   const [format] = formats.flat();
   if (format === undefined) return { diagnostics: [] };
   const { id, file } = format;
-  const place = { root, file, extension: basename(root) };
+  const place = { source: join(root, file), extension: basename(root) };
   if (!reading.compat.some((wanted) => wanted === id)) {
     const message = `it is ignored: it looks like a package of ${programOf(id)?.name} without a manifest; name "${id}" in \`compat\` to read it`;
     const hasGuards = (await resolveInside(root, 'hooks')) !== undefined;
-    return { diagnostics: [diagnose(hasGuards ? 'error' : 'warning', place, [{ path: '', message }])] };
+    return { diagnostics: [diagnosticOf(hasGuards ? 'error' : 'warning', place, [{ path: '', message }])] };
   }
   const document = { value: { name: basename(root) }, lost: [] };
   const read = await format.read(document, { root, workspaceDir: reading.workspaceDir });
@@ -82,32 +82,14 @@ async function readWithoutManifest(root: string, reading: FolderReading): Promis
   if (!('content' in read)) return { diagnostics };
   return {
     diagnostics,
-    extension: { ...read.content, scope: reading.scope, format: id, root, source: join(root, file) },
+    extension: { ...read.content, scope: reading.scope, format: id, root, source: place.source },
   };
 }
 
-interface Place {
-  readonly root: string;
-  readonly file: string;
-  readonly extension: string;
-}
-
-function diagnosticsOf(read: ReadManifest, place: Place): readonly ManifestDiagnostic[] {
-  if ('problems' in read) return [diagnose('error', place, read.problems)];
+function diagnosticsOf(read: ReadManifest, place: ProblemPlace): readonly ManifestDiagnostic[] {
+  if ('problems' in read) return [diagnosticOf('error', place, read.problems)];
   const { errors = [], warnings = [], notes = [] } = read;
-  return [
-    ...(errors.length > 0 ? [diagnose('error', place, errors)] : []),
-    ...(warnings.length > 0 ? [diagnose('warning', place, warnings)] : []),
-    ...(notes.length > 0 ? [diagnose('info', place, notes)] : []),
-  ];
-}
-
-function diagnose(
-  level: ManifestDiagnostic['level'],
-  { root, file, extension }: Place,
-  problems: readonly ManifestProblem[],
-): ManifestDiagnostic {
-  const source = join(root, file);
-  const message = `Extension "${extension}" (${source}): ${problemsText(problems)}`;
-  return { level, message, extension, source, problems };
+  return Object.entries({ error: errors, warning: warnings, info: notes }).flatMap(([level, problems]) =>
+    problems.length > 0 ? [diagnosticOf(level as ManifestDiagnostic['level'], place, problems)] : [],
+  );
 }

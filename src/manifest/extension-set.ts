@@ -69,13 +69,13 @@ export class ExtensionSet {
     const { workspaceDir, skillRoots: roots } = settings;
     parts.standalone = await loadSkills({ gate: parts.gate, workspaceDir, roots });
     parts.standalone.diagnostics.forEach(report);
-    const installed = await this.install(prepared, extensions);
+    const installed = await this.adopt(prepared, extensions);
     return { extensions: changesBetween(before, this.compared()), ...installed };
   }
 
   /** Prepares the found extension packages again without reading their manifests. */
   async refresh(): Promise<void> {
-    await this.install(await this.prepareAll(this.found), this.found);
+    await this.adopt(await this.prepareAll(this.found), this.found);
   }
 
   /** Activates an enabled extension package, unless the user disabled it during the approval prompt. */
@@ -84,21 +84,16 @@ export class ExtensionSet {
     const extension = this.find(name);
     if (extension === undefined) return;
     const isStillEnabled = () => !this.isClosed && this.found.includes(extension) && parts.choices.isWanted(extension);
-    if (!isStillEnabled() || parts.active.has(extension.name)) return;
+    if (!isStillEnabled() || parts.active.list().some((active) => active.extension.name === extension.name)) return;
     const prepared = await this.prepare(extension);
     if (!isStillEnabled()) return;
     this.prepared.set(extension.name, prepared);
-    const installed = prepared.blocked === undefined ? parts.active.add(prepared) : undefined;
-    parts.publish();
-    await installed;
+    await this.install();
   }
 
   /** Deactivates an extension package at once. Resolves when its servers have ended. */
   async deactivate({ name }: ExtensionPackage): Promise<void> {
-    const closed = this.parts.active.remove(name);
-    this.prepared.delete(name);
-    this.parts.publish();
-    await closed;
+    if (this.prepared.delete(name)) await this.install({ graceful: false });
   }
 
   statuses(): readonly ExtensionPackageStatus[] {
@@ -127,8 +122,8 @@ export class ExtensionSet {
     return prepared;
   }
 
-  /** Packages that were disabled during an approval prompt stay disabled. */
-  private async install(
+  /** Replaces all extension packages. Packages that were disabled during an approval prompt stay disabled. */
+  private async adopt(
     prepared: readonly PreparedExtension[],
     found: readonly ExtensionPackage[],
   ): Promise<InstalledChanges> {
@@ -137,7 +132,17 @@ export class ExtensionSet {
     this.found = found;
     this.prepared.clear();
     for (const item of wanted) this.prepared.set(item.extension.name, item);
-    const installed = this.parts.active.replace(wanted.filter(({ blocked }) => blocked === undefined));
+    return this.install();
+  }
+
+  /** Makes the prepared extension packages the active ones, in the order of loading. Every change ends here. */
+  private install({ graceful } = { graceful: true }): Promise<InstalledChanges> {
+    const { active } = this.parts;
+    const ready = this.found.flatMap(({ name }) => this.prepared.get(name) ?? []);
+    const installed = active.replace(
+      ready.filter(({ blocked }) => blocked === undefined),
+      { graceful },
+    );
     this.parts.publish();
     return installed;
   }

@@ -1,8 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { replaceTexts } from '../internal/placeholder.js';
-import type { ManifestDiagnostic } from '../internal/problem.js';
-import { problemsText } from '../internal/problem.js';
+import { diagnosticOf, type ManifestDiagnostic } from '../internal/problem.js';
 import { readText } from '../process/files/file-bytes.js';
 import { isThere, resolveInside } from '../process/files/relative-path.js';
 import { SkillUnavailableError } from './error.js';
@@ -182,8 +181,6 @@ function diagnose(place: SkillPlace, found: readonly SkillProblem[]): readonly M
   const source = command === undefined ? folder : sourceOf(place);
   return (['error', 'warning', 'info'] as const).flatMap((level) => {
     const problems = found.filter((problem) => problem.level === level).map(({ path, message }) => ({ path, message }));
-    if (problems.length === 0) return [];
-    const message = `The skill in ${source}: ${problemsText(problems)}`;
-    return [{ level, message, extension, source, problems }];
+    return problems.length === 0 ? [] : [diagnosticOf(level, { extension, source }, problems)];
   });
 }

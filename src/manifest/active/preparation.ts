@@ -1,4 +1,4 @@
-import { type ManifestDiagnostic, problemsText } from '../../internal/problem.js';
+import { diagnosticOf, type ManifestDiagnostic } from '../../internal/problem.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
 import type { PresentHooks } from '../../shell-hooks/hook/identity.js';
 import { DATA_VARIABLE } from '../../skills/folder.js';
@@ -152,12 +152,13 @@ function guardLoss({ lostGuards = [] }: ExtensionPackage, lost: readonly HookReg
 }
 
 /** Reports all lost hooks in one error. */
-function lostHooks(extension: ExtensionPackage, lost: readonly HookRegistration[]): readonly ManifestDiagnostic[] {
+function lostHooks(
+  { name: extension, source }: ExtensionPackage,
+  lost: readonly HookRegistration[],
+): readonly ManifestDiagnostic[] {
   if (lost.length === 0) return [];
-  const { name, source } = extension;
   const problems = lost.map((hook) => ({ path: 'hooks', message: problemOfHook(hook) ?? '' }));
-  const message = `Extension "${name}" (${source}) lost a hook: ${problemsText(problems)}`;
-  return [{ level: 'error', message, extension: name, source, problems }];
+  return [diagnosticOf('error', { extension, source }, problems)];
 }
 
 function settingDiagnostics(

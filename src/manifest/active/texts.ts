@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import type { ManifestDiagnostic, ManifestProblem } from '../../internal/problem.js';
+import { diagnosticOf, type ManifestDiagnostic } from '../../internal/problem.js';
 import { readText } from '../../process/files/file-bytes.js';
 import { resolveInside } from '../../process/files/relative-path.js';
 import { withDistinctIds } from '../../skills/distinct-ids.js';
@@ -136,36 +136,24 @@ async function loadFolders({ extension }: JudgedExtension, { gated, data }: Text
 }
 
 /**
- * Returns the skills and commands with distinct ids. In Claude Code too, a skill replaces a command of its name. A name
- * that several skills have belongs to none of them, so a command may keep it.
+ * Adds the commands to the skills. Of two with one id the first is used: a skill before a command, as in Claude Code
+ * too.
  */
 function addCommands(extension: string, skills: readonly SkillEntry[], commands: readonly SkillEntry[]) {
-  const named = withDistinctIds(skills).filter(({ skill: { id } }, at) => id === skills[at]?.skill.id);
-  const holders = new Map(named.map((entry) => [entry.skill.id, { file: entry.skill.source, isCommand: false }]));
-  const kept: SkillEntry[] = [];
+  const named = [...withDistinctIds(skills)];
   const diagnostics: ManifestDiagnostic[] = [];
-  for (const entry of commands) {
-    const { id, name: skill, source } = entry.skill;
-    const holder = holders.get(id);
-    if (holder !== undefined) diagnostics.push(replacedCommand(extension, { source, skill }, holder));
-    else kept.push(entry);
-    holders.set(id, holder ?? { file: source, isCommand: true });
+  for (const command of commands) {
+    const { id, name, source } = command.skill;
+    const holder = named.find((entry) => entry.skill.id === id);
+    if (holder === undefined) {
+      named.push(command);
+      continue;
+    }
+    const message = `the command is left out, because ${holder.skill.source} has the same name "${name}"`;
+    const level = commands.includes(holder) ? 'warning' : 'info';
+    diagnostics.push(diagnosticOf(level, { extension, source }, [{ path: 'name', message }]));
   }
-  const taken = kept.map((entry) => entry.skill.id);
-  return { skills: [...withDistinctIds(skills, taken), ...kept], diagnostics };
-}
-
-function replacedCommand(
-  extension: string,
-  { source, skill }: { readonly source: string; readonly skill: string },
-  { file, isCommand }: { readonly file: string; readonly isCommand: boolean },
-): ManifestDiagnostic {
-  const problem = isCommand
-    ? `the command is left out, because ${file} has the same name "${skill}"; rename one of the two files`
-    : `the skill ${file} of the same name "${skill}" is used instead of the command`;
-  const message = `Extension "${extension}" (${source}): ${problem}`;
-  const level = isCommand ? 'warning' : 'info';
-  return { level, message, extension, source, problems: [{ path: 'name', message: problem }] };
+  return { skills: named, diagnostics };
 }
 
 /** Lists each skill directory and command file once, directories first. */
@@ -178,11 +166,6 @@ async function findSkills({ skillFolders, commandPaths }: ExtensionPackage, root
   ];
 }
 
-function warningOf(extension: string, source: string, problem: ManifestProblem): ManifestDiagnostic {
-  const message = `Extension "${extension}": ${problem.message}`;
-  return { level: 'warning', message, extension, source, problems: [problem] };
-}
-
 /** Reads the context files. A missing file causes no diagnostic, because some programs name a file by default. */
 async function readContext({ name, root: folder, contextFiles }: ExtensionPackage, root: string) {
   const texts: string[] = [];
@@ -193,8 +176,9 @@ async function readContext({ name, root: folder, contextFiles }: ExtensionPackag
     const read = await readText(found, MAX_CONTEXT_BYTES);
     if ('text' in read) texts.push(read.text.trim());
     else {
-      const message = `${path} is not added to the instructions: ${read.problem}`;
-      diagnostics.push(warningOf(name, join(folder, path), { path: '', message }));
+      const place = { extension: name, source: join(folder, path) };
+      const message = `it is not added to the instructions: ${read.problem}`;
+      diagnostics.push(diagnosticOf('warning', place, [{ path: '', message }]));
     }
   }
   const text = texts.filter((one) => one !== '').join('\n\n');
