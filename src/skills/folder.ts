@@ -126,7 +126,7 @@ export async function loadFolderSkill(
 
 function parse(text: string, { folder, command, describesItself = false }: SkillPlace) {
   if (command !== undefined) return readCommandFile(text, command.name);
-  return readSkillFile(text, basename(folder), { describesItself });
+  return readSkillFile(text, basename(folder), describesItself);
 }
 
 async function read(

@@ -125,11 +125,10 @@ describe('locations of skills', () => {
         for (const folder of folders) write(join(root, folder, 'x/SKILL.md'), file(`${root} ${folder}`));
       }
       const mine = await place.load({ skillFolders: folders });
-      rmSync(join(home, '.app'), { recursive: true });
-      rmSync(join(home, '.agents'), { recursive: true });
+      expect(textOf(await mine.loader.skills.invoke('x'))).toBe(`${home} .app/skills`);
+      for (const folder of folders) rmSync(join(home, folder), { recursive: true });
       const ours = await place.load({ skillFolders: folders, approve: place.yes });
 
-      expect(textOf(await mine.loader.skills.invoke('x'))).toBe(`${home} .app/skills`);
       expect(textOf(await ours.loader.skills.invoke('x'))).toBe(`${place.workspaceDir} .app/skills`);
     } finally {
       process.env.HOME = before;

@@ -19,7 +19,7 @@ import {
 } from '../../telemetry/metrics.js';
 import { StateLimitError } from '../error.js';
 import type { ExtensionMetrics } from '../metrics.js';
-import type { PendingWrite } from './pending-changes.js';
+import type { PendingWrite } from './cached-values.js';
 import { type StateSite, type StoreCall, StoreCalls, type StoreTimes } from './store-calls.js';
 
 /** The state of a session has reached 80 % of `sessionBytes`. Sent again only after the size has fallen below 80 %. */

@@ -12,7 +12,7 @@ import { expectedOf, fitsSetting } from '../settings/type.js';
 import type { Format, ManifestPlace, ReadManifest } from './format.js';
 import { reportKeys } from './keys.js';
 import { KEYS, type ManifestFile, manifestSchema } from './native-schema.js';
-import { gateWarnings, problemOfHook, serverProblems, serverWarnings } from './refused.js';
+import { problemOfHook, serverProblems, serverWarnings } from './refused.js';
 import { problemsOfIssues } from './schema-issue.js';
 import { type JsonDocument, parseJsonObject } from './strict-json.js';
 
@@ -70,7 +70,7 @@ export function readNativeManifest({ value, lost: found }: JsonDocument): ReadMa
     : {
         content,
         errors: [...refused.map(({ problem }) => problem), ...serverProblems(content)],
-        warnings: [...unknownKeys(value), ...gateWarnings(usable)],
+        warnings: unknownKeys(value),
       };
 }
 
