@@ -1,7 +1,6 @@
 import type { Logger } from '../internal/logger.js';
 import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { KnownTools } from '../tools/unknown-tool-names.js';
-import { GuidanceCheck, type GuidanceCheckOptions } from './checks/guidance-check.js';
 
 /** The agents that use a registry. */
 export class Attachments {
@@ -9,8 +8,8 @@ export class Attachments {
   private readonly references = new Set<WeakRef<Attachment>>();
 
   /** Adds an agent, and gives it the lifecycle of the registry. */
-  add(host: LoaderHost, lifecycle: AgentLifecycle | undefined, options: GuidanceCheckOptions): void {
-    const attachment = new Attachment(host, options);
+  add(host: LoaderHost, lifecycle: AgentLifecycle | undefined): void {
+    const attachment = new Attachment(host);
     // Removes the references to agents that were closed or collected.
     this.open();
     this.references.add(new WeakRef(attachment));
@@ -53,22 +52,16 @@ export class Attachments {
 /** The connection between a registry and one agent, which uses the registry's lifecycle. */
 class Attachment {
   private dispose: (() => void) | undefined = undefined;
-  private readonly guidance: GuidanceCheck;
 
-  constructor(
-    readonly host: LoaderHost,
-    options: GuidanceCheckOptions,
-  ) {
-    this.guidance = new GuidanceCheck(host, options);
+  constructor(readonly host: LoaderHost) {
     // The signal of the agent keeps the attachment in memory for as long as the agent.
     host.signal.addEventListener('abort', () => this.release(), { once: true });
   }
 
   /** Replaces the agent's lifecycle, or removes it. Current runs keep the lifecycle that they started with. */
   update(lifecycle: AgentLifecycle | undefined): void {
-    const checked = this.guidance.addTo(lifecycle);
-    if (checked === undefined) this.dispose?.();
-    this.dispose = checked === undefined ? undefined : this.host.use(checked, this.dispose);
+    if (lifecycle === undefined) this.dispose?.();
+    this.dispose = lifecycle === undefined ? undefined : this.host.use(lifecycle, this.dispose);
   }
 
   private release(): void {

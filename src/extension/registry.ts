@@ -66,7 +66,7 @@ export class ExtensionRegistry implements LifecycleLoader {
     const { logger, onStateAlert: onAlert } = options;
     const metrics = new ExtensionMetrics(options.metrics, () => this.logger);
     const state = new ExtensionState({ ...stateSettings, metrics, onAlert });
-    this.settings = { ...settings, state, metrics, logger };
+    this.settings = { ...settings, state, metrics, logger, knownTools: () => this.knownTools() };
     this.tools = options.tools;
   }
 
@@ -164,11 +164,7 @@ export class ExtensionRegistry implements LifecycleLoader {
   /** Called by each agent that has the registry in its `loaders`. */
   load(host: LoaderHost): void {
     if (host.signal.aborted) return;
-    this.agents.add(host, this.lifecycle(), {
-      list: () => this.list(),
-      declared: () => this.declaredTools(),
-      logger: this.settings.logger,
-    });
+    this.agents.add(host, this.lifecycle());
     for (const registration of this.registrations.list()) logRegistration(registration, this.logger);
   }
 
