@@ -18,8 +18,13 @@ import { type ExtensionRegistryOptions, resolveRegistryOptions } from './options
 import { type CallbackPlan, Registrations } from './plan.js';
 import { createRegistration, logRegistration } from './registration.js';
 import { ExtensionRun, type RegistrySettings, RunMap } from './run.js';
-import { type DeletingStore, deletingState } from './state/deleting-store.js';
 import { ExtensionState } from './state/extension-state.js';
+
+/** A store whose sessions can be deleted, such as a SessionStore. */
+export interface DeletingStore {
+  /** Deletes a session. */
+  delete(id: string): unknown;
+}
 
 /** Options of `register`. */
 export interface RegisterOptions {
@@ -143,7 +148,17 @@ export class ExtensionRegistry implements LifecycleLoader {
    * const agent = new Agent({ model, store, loaders: [extensions] });
    */
   withState<Store extends DeletingStore>(store: Store): Store {
-    return deletingState(store, (session) => this.clearSession(session));
+    const remove = async (id: string) => {
+      await store.delete(id);
+      await this.clearSession(id);
+    };
+    return new Proxy(store, {
+      get(target, name) {
+        if (name === 'delete') return remove;
+        const member: unknown = Reflect.get(target, name, target);
+        return typeof member === 'function' ? member.bind(target) : member;
+      },
+    });
   }
 
   /** Returns the registered extension with the id, or undefined. */

@@ -27,6 +27,7 @@ export interface FolderResult {
  * diagnostics.
  */
 export async function readExtensionFolder(root: string, reading: FolderReading): Promise<FolderResult> {
+  const { workspaceDir } = reading;
   const diagnostics: ManifestDiagnostic[] = [];
   let found: { readonly extension: ExtensionPackage; readonly file: string } | undefined;
   const own = FORMATS.filter(({ isOptIn }) => !isOptIn);
@@ -41,11 +42,10 @@ export async function readExtensionFolder(root: string, reading: FolderReading):
       diagnostics.push(diagnosticOf('info', { source, extension: found.extension.name }, [{ path: '', message }]));
       continue;
     }
-    const read: ReadManifest =
-      'problems' in manifest ? manifest : await readFormat(manifest, { root, workspaceDir: reading.workspaceDir });
-    const extension = 'content' in read ? { ...read.content, scope: reading.scope, format, root, source } : undefined;
-    diagnostics.push(...diagnosticsOf(read, { source, extension: extension?.name ?? basename(root) }));
-    if (extension) found = { extension, file };
+    const read: ReadManifest = 'problems' in manifest ? manifest : await readFormat(manifest, { root, workspaceDir });
+    const result = resultOf(read, { root, source, format, scope: reading.scope });
+    diagnostics.push(...result.diagnostics);
+    if (result.extension) found = { extension: result.extension, file };
   }
   if (!hasManifest) return readWithoutManifest(root, reading);
   if (found === undefined) return { diagnostics };
@@ -70,20 +70,26 @@ async function readWithoutManifest(root: string, reading: FolderReading): Promis
   const [format] = formats.flat();
   if (format === undefined) return { diagnostics: [] };
   const { id, file } = format;
-  const place = { source: join(root, file), extension: basename(root) };
+  const source = join(root, file);
   if (!reading.compat.some((wanted) => wanted === id)) {
     const message = `it is ignored: it looks like a package of ${programOf(id)?.name} without a manifest; name "${id}" in \`compat\` to read it`;
-    const hasGuards = (await resolveInside(root, 'hooks')) !== undefined;
-    return { diagnostics: [diagnosticOf(hasGuards ? 'error' : 'warning', place, [{ path: '', message }])] };
+    const level = (await resolveInside(root, 'hooks')) === undefined ? 'warning' : 'error';
+    return { diagnostics: [diagnosticOf(level, { source, extension: basename(root) }, [{ path: '', message }])] };
   }
   const document = { value: { name: basename(root) }, lost: [] };
   const read = await format.read(document, { root, workspaceDir: reading.workspaceDir });
-  const diagnostics = diagnosticsOf(read, place);
-  if (!('content' in read)) return { diagnostics };
-  return {
-    diagnostics,
-    extension: { ...read.content, scope: reading.scope, format: id, root, source: place.source },
-  };
+  return resultOf(read, { root, source, format: id, scope: reading.scope });
+}
+
+/** Returns the extension package of a manifest with its diagnostics. */
+function resultOf(
+  read: ReadManifest,
+  place: Pick<ExtensionPackage, 'root' | 'source' | 'format' | 'scope'>,
+): FolderResult {
+  const extension = 'content' in read ? { ...read.content, ...place } : undefined;
+  const named = { source: place.source, extension: extension?.name ?? basename(place.root) };
+  const diagnostics = diagnosticsOf(read, named);
+  return extension === undefined ? { diagnostics } : { extension, diagnostics };
 }
 
 function diagnosticsOf(read: ReadManifest, place: ProblemPlace): readonly ManifestDiagnostic[] {

@@ -6,7 +6,7 @@ import { readText } from '../process/files/file-bytes.js';
 import { isThere, resolveInside } from '../process/files/relative-path.js';
 import { SkillUnavailableError } from './error.js';
 import { readCommandFile, readSkillFile, SKILL_FILE, type SkillFile, type SkillProblem } from './file.js';
-import type { GatedFolder, OpenedFolder } from './gated-folder.js';
+import type { OpenedFolder } from './gated-folder.js';
 import type { SkillEntry, SkillScope } from './skill.js';
 
 /** The variable with the data directory of a Claude Code plugin. */
@@ -28,7 +28,8 @@ interface CommandFile {
  * whole.
  */
 export interface SkillPlace {
-  readonly gated: GatedFolder;
+  /** Opens the gated directory. */
+  readonly open: () => Promise<OpenedFolder>;
   /** The skill's directory relative to the gated directory. `.` if they are the same. */
   readonly path: string;
   /** The absolute path of the skill's directory. */
@@ -108,7 +109,7 @@ export async function loadFolderSkill(
   readonly isDenied?: boolean;
   readonly diagnostics: readonly ManifestDiagnostic[];
 }> {
-  const opened = await read(place, folder ?? (await place.gated.open()));
+  const opened = await read(place, folder ?? (await place.open()));
   if ('problem' in opened) {
     const problem = { level: 'warning', path: '', message: opened.problem } as const;
     return { isDenied: opened.isDenied, diagnostics: diagnose(place, [problem]) };
@@ -152,7 +153,7 @@ interface SkillText {
 }
 
 async function activate(place: SkillPlace, name: string) {
-  const opened = await read(place, await place.gated.open());
+  const opened = await read(place, await place.open());
   if ('problem' in opened) throw new SkillUnavailableError(name, opened.problem);
   const { skill } = await parse(opened.text, place);
   if (skill === undefined) throw new SkillUnavailableError(name, 'the file is no longer valid');

@@ -10,7 +10,7 @@ import type { TrustGate } from '../trust/gate.js';
 import { withDistinctIds } from './distinct-ids.js';
 import { SKILL_FILE } from './file.js';
 import { loadFolderSkill } from './folder.js';
-import { GatedFolder } from './gated-folder.js';
+import { gatedFolder } from './gated-folder.js';
 import type { SkillEntry, SkillScope } from './skill.js';
 
 /** Options for loading skills that belong to no extension package. */
@@ -79,13 +79,13 @@ export async function loadSkills(options: LoadSkillsOptions): Promise<LoadedSkil
       name: basename(folder),
       source: join(folder, SKILL_FILE),
     } as const;
-    const gated = new GatedFolder(options.gate, { ...item, root: folder });
+    const open = gatedFolder(options.gate, { ...item, root: folder });
     const {
       entry,
       text = '',
       isDenied,
       diagnostics: found,
-    } = await loadFolderSkill({ ...place, gated, path: '.', folder });
+    } = await loadFolderSkill({ ...place, open, path: '.', folder });
     diagnostics.push(...found);
     if (isDenied) denied.push(folder);
     if (entry === undefined) continue;

@@ -170,7 +170,6 @@ export class SessionCache {
   }
 
   private async send(site: StateSite): Promise<void> {
-    await this.access.idle();
     const writing = this.values.list('pending');
     const writes = writing.flatMap(({ pending }) => pending ?? []);
     const used = this.values.list('isUsed');

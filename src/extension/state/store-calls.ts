@@ -65,21 +65,13 @@ export class StoreCalls {
     try {
       if (site.clock.now() < this.pausedUntil) throw this.failure;
       const result = act();
-      return isPromise(result) ? await this.tracked(scope, this.bounded(operation, result, site)) : result;
+      if (!isPromise(result)) return result;
+      const entry = { scope, answer: this.bounded(operation, result, site) };
+      this.pending.add(entry);
+      return await entry.answer.finally(() => this.pending.delete(entry));
     } catch (error) {
       if (error instanceof StateKeyError || error instanceof OptionInvalidError) throw error;
       throw new StateStoreError(operation, error);
-    }
-  }
-
-  /** Counts a promise as an unfinished call until it settles. */
-  async tracked<T>(scope: StateScope, answer: Promise<T>): Promise<T> {
-    const entry = { scope, answer };
-    this.pending.add(entry);
-    try {
-      return await answer;
-    } finally {
-      this.pending.delete(entry);
     }
   }
 

@@ -162,29 +162,17 @@ function lostHooks(
 }
 
 function settingDiagnostics(
-  { name, source, settings }: ExtensionPackage,
-  resolved: ResolvedSettings,
+  { name: extension, source }: ExtensionPackage,
+  { problems }: ResolvedSettings,
 ): ManifestDiagnostic[] {
-  const diagnose = (setting: string, message: string): ManifestDiagnostic => ({
+  return problems.map(({ setting, message: problem }) => ({
     level: 'warning',
-    extension: name,
+    extension,
     source,
-    problems: [{ path: `settings.${setting}`, message }],
+    problems: [{ path: `settings.${setting}`, message: problem }],
     // Without a colon after the name: the redactor would redact the text after the colon as the setting's value.
-    message: `Extension "${name}", setting "${setting}" cannot be used: ${message}`,
-  });
-  const descriptions = new Map(settings.map((setting) => [setting.name, setting]));
-  return [
-    ...resolved.problems.map(({ setting, message }) => diagnose(setting, message)),
-    ...resolved.missing.map((setting) => {
-      const variable = descriptions.get(setting)?.envVar;
-      const how = variable === undefined ? '' : ` or set the environment variable ${variable}`;
-      return diagnose(
-        setting,
-        `it is required but has no value, so the extension is inactive. Set it in the configuration${how}.`,
-      );
-    }),
-  ];
+    message: `Extension "${extension}", setting "${setting}" cannot be used: ${problem}`,
+  }));
 }
 
 function registrationsOf(
