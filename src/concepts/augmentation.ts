@@ -29,8 +29,6 @@ export interface AugmentableCall {
    * a failed augmentation.
    */
   readonly apply: (places: readonly Augmented[]) => Awaitable<boolean>;
-  /** Contexts of earlier lookups of the run, by concept. */
-  readonly known?: Map<string, string> | undefined;
 }
 
 const UNAVAILABLE = ['ENOENT', 'ERR_CONCEPT_COMMAND_UNAVAILABLE'];
@@ -103,7 +101,7 @@ async function contextOf(
     if (isUnavailableError(thrown)) isUnavailable = true;
     else failures.push([concept, thrown]);
   };
-  const build = { settings, clock, signal: call.signal, onFailure, known: call.known };
+  const build = { settings, clock, signal: call.signal, onFailure };
   const context = joinContexts(await buildContexts(concepts, build));
   for (const [concept, thrown] of failures) log(failureOf(concept, textOf(thrown), call));
   if (context === '' && failures.length > 0) throw failures[0]?.[1];

@@ -14,8 +14,6 @@ export interface ContextBuild {
   readonly signal: AbortSignal | undefined;
   /** Called for each concept whose lookup failed or timed out. */
   readonly onFailure: (concept: string, error: unknown) => void;
-  /** Contexts of earlier lookups, by concept. Successful lookups are added. */
-  readonly known?: Map<string, string> | undefined;
 }
 
 /** Synchronous lookups block the event loop, including the timers of their time limits. */
@@ -46,13 +44,7 @@ export async function buildContexts(concepts: readonly string[], build: ContextB
 }
 
 /** Returns the context of one concept, or an empty string if the lookup fails. */
-async function buildOne(
-  concept: string,
-  { settings, clock, onFailure, known }: ContextBuild,
-  whole: Stop,
-): Promise<string> {
-  const earlier = known?.get(concept);
-  if (earlier !== undefined) return earlier;
+async function buildOne(concept: string, { settings, clock, onFailure }: ContextBuild, whole: Stop): Promise<string> {
   const { conceptMs, request, buildContext } = settings;
   const stop = new Stop();
   stop.followStop(whole);
@@ -61,9 +53,7 @@ async function buildOne(
   try {
     const text: unknown = await raceTime(stop, { late, clock }, look);
     if (text && typeof text !== 'string') throw new HookResultInvalidError('buildContext must return a string', text);
-    const context = typeof text === 'string' ? text : '';
-    known?.set(concept, context);
-    return context;
+    return typeof text === 'string' ? text : '';
   } catch (error) {
     if (!whole.stopped) onFailure(concept, error);
   }

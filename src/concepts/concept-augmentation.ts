@@ -1,7 +1,6 @@
 import { fullText, numberRule } from '../internal/options/rules.js';
 import type { OptionTable } from '../internal/options/validate.js';
 import type { AgentLifecycle, ToolCallRequest } from '../lifecycle/lifecycle.js';
-import type { RunContext } from '../lifecycle/run-context.js';
 import { acceptedPlace } from './accepted-place.js';
 import { augment } from './augmentation.js';
 import { type ConceptOptions, conceptRules, resolveConceptOptions } from './concept-options.js';
@@ -31,14 +30,7 @@ const rules = {
  */
 export function conceptAugmentation(options: ConceptAugmentationOptions = {}): AgentLifecycle {
   const settings = resolveConceptOptions(options, rules);
-  const { keepFor } = settings;
   const { name = 'concepts', priority = 45 } = options;
-  const contexts = new WeakMap<RunContext, Map<string, string>>();
-  const contextsOf = (run: RunContext) => {
-    const known = contexts.get(run) ?? new Map<string, string>();
-    contexts.set(run, known);
-    return known;
-  };
   return {
     name,
     priority,
@@ -54,7 +46,6 @@ export function conceptAugmentation(options: ConceptAugmentationOptions = {}): A
           annotations: call.tool?.annotations,
           signal: call.signal ?? run.signal,
           log: ({ level, message, extra }) => run.logger[level](message, extra),
-          known: keepFor === 'run' ? contextsOf(run) : undefined,
           apply: async (places) => {
             const augmentedCall = await withContext(call, places);
             changed = augmentedCall ?? call;

@@ -28,11 +28,9 @@ export interface ConceptClient {
   };
 }
 
-/** An opencode plugin module. It has the hook `event` only with `keepFor: 'run'`. */
+/** An opencode plugin module. */
 export type ConceptModule = (context: { readonly client: ConceptClient }) => Promise<{
   readonly 'tool.execute.before': ToolExecuteBefore;
-  /** Forgets the lookups of a session when opencode reports `session.idle`. */
-  readonly event?: (input: { readonly event: { readonly type: string; readonly properties: object } }) => Promise<void>;
 }>;
 
 /**
@@ -44,24 +42,10 @@ export type ConceptModule = (context: { readonly client: ConceptClient }) => Pro
  */
 export function conceptModule(options: ConceptOptions = {}): ConceptModule {
   const settings = resolveConceptOptions(options);
-  const kept = settings.keepFor === 'run' ? new KeptContexts() : undefined;
-  return async ({ client }) => {
-    const hooks = { 'tool.execute.before': beforeTool(client, settings, kept) };
-    if (kept === undefined) return hooks;
-    return {
-      ...hooks,
-      async event({ event }) {
-        if (event.type === 'session.idle') kept.forget((event.properties as { sessionID?: string }).sessionID);
-      },
-    };
-  };
+  return async ({ client }) => ({ 'tool.execute.before': beforeTool(client, settings) });
 }
 
-function beforeTool(
-  client: ConceptClient,
-  settings: ConceptSettings,
-  kept: KeptContexts | undefined,
-): ToolExecuteBefore {
+function beforeTool(client: ConceptClient, settings: ConceptSettings): ToolExecuteBefore {
   return ({ tool: name, sessionID }, output) => {
     const { args } = output;
     const tool = calledTool(output);
@@ -71,7 +55,6 @@ function beforeTool(
       sessionID,
       log: (record) => client.app.log({ body: { service: settings.label, ...record } }),
       annotations: tool?.annotations,
-      known: kept?.of(sessionID),
       async apply(places) {
         const augmented = await acceptedPlace({ tool, input: args }, places);
         if (augmented === undefined) return false;
@@ -82,25 +65,4 @@ function beforeTool(
     };
     return augment(call, settings);
   };
-}
-
-/** The number of sessions for which contexts are kept if the host reports no session as idle. */
-const MOST_SESSIONS = 100;
-
-/** The contexts of earlier lookups in each session. opencode ends a run by reporting its session as idle. */
-class KeptContexts {
-  private readonly bySession = new Map<string, Map<string, string>>();
-
-  of(session: string): Map<string, string> {
-    const contexts = this.bySession.get(session) ?? new Map<string, string>();
-    this.bySession.delete(session);
-    this.bySession.set(session, contexts);
-    const [oldest] = this.bySession.keys();
-    if (this.bySession.size > MOST_SESSIONS) this.forget(oldest);
-    return contexts;
-  }
-
-  forget(session: string | undefined): void {
-    if (session !== undefined) this.bySession.delete(session);
-  }
 }

@@ -33,8 +33,6 @@ export interface ConceptOptions {
   readonly timeouts?: { readonly conceptMs?: number | undefined; readonly totalMs?: number | undefined } | undefined;
   /** How many concepts are looked up at the same time. Default 4. */
   readonly parallel?: number | undefined;
-  /** How long the context of a concept is kept: for one tool call, or for all tool calls of a run. Default: `call`. */
-  readonly keepFor?: 'call' | 'run' | undefined;
   /** The clock of the time limits. Default: the run's clock. */
   readonly clock?: Clock | undefined;
 }
@@ -71,7 +69,6 @@ export const conceptRules = {
     NonNullable<ConceptOptions['timeouts']>
   >),
   parallel: whole(1),
-  keepFor: oneOf('call', 'run'),
   clock,
 } satisfies OptionTable<ConceptOptions>;
 
@@ -81,9 +78,9 @@ export function resolveConceptOptions(options: ConceptOptions, rules: OptionRule
   const { depth = 1, includeContent = true, maxEntities = 5, label = 'maenifold', timeouts = {} } = options;
   const { profile = 'literal', textFields = TEXT_FIELDS, contextKey = `_${label}_context` } = options;
   const { conceptMs = 1_000, totalMs = 5_000 } = timeouts;
-  const { buildContext = commandContext(), parallel = 4, maxConcepts = 100, keepFor = 'call', clock } = options;
+  const { buildContext = commandContext(), parallel = 4, maxConcepts = 100, clock } = options;
   const request = { depth, includeContent, maxEntities };
   const isSafe = profile === 'safe';
   const limits = { conceptMs, totalMs, parallel, maxConcepts };
-  return { buildContext, isSafe, request, textFields, label, contextKey, ...limits, keepFor, clock };
+  return { buildContext, isSafe, request, textFields, label, contextKey, ...limits, clock };
 }

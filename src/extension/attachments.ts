@@ -1,7 +1,13 @@
 import type { Logger } from '../internal/logger.js';
 import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { KnownTools } from '../tools/unknown-tool-names.js';
-import { GuidanceCheck, type GuidanceCheckOptions } from './checks/guidance-check.js';
+
+/** An agent that uses the lifecycle of a registry. */
+interface Attachment {
+  readonly host: LoaderHost;
+  /** Removes the lifecycle from the agent. */
+  dispose: (() => void) | undefined;
+}
 
 /** The agents that use a registry. */
 export class Attachments {
@@ -9,12 +15,17 @@ export class Attachments {
   private readonly references = new Set<WeakRef<Attachment>>();
 
   /** Adds an agent, and gives it the lifecycle of the registry. */
-  add(host: LoaderHost, lifecycle: AgentLifecycle | undefined, options: GuidanceCheckOptions): void {
-    const attachment = new Attachment(host, options);
+  add(host: LoaderHost, lifecycle: AgentLifecycle | undefined): void {
+    const attachment: Attachment = { host, dispose: undefined };
+    // The signal of the agent keeps the attachment in memory for as long as the agent.
+    const release = () => {
+      attachment.dispose = undefined;
+    };
+    host.signal.addEventListener('abort', release, { once: true });
     // Removes the references to agents that were closed or collected.
     this.open();
     this.references.add(new WeakRef(attachment));
-    attachment.update(lifecycle);
+    replace(attachment, lifecycle);
   }
 
   /** Gives the open agents the lifecycle that `create` returns. Does not call `create` without an open agent. */
@@ -22,7 +33,7 @@ export class Attachments {
     const open = this.open();
     if (open.length === 0) return;
     const lifecycle = create();
-    for (const attachment of open) attachment.update(lifecycle);
+    for (const attachment of open) replace(attachment, lifecycle);
   }
 
   /** The logger of the first open agent. */
@@ -50,28 +61,8 @@ export class Attachments {
   }
 }
 
-/** The connection between a registry and one agent, which uses the registry's lifecycle. */
-class Attachment {
-  private dispose: (() => void) | undefined = undefined;
-  private readonly guidance: GuidanceCheck;
-
-  constructor(
-    readonly host: LoaderHost,
-    options: GuidanceCheckOptions,
-  ) {
-    this.guidance = new GuidanceCheck(host, options);
-    // The signal of the agent keeps the attachment in memory for as long as the agent.
-    host.signal.addEventListener('abort', () => this.release(), { once: true });
-  }
-
-  /** Replaces the agent's lifecycle, or removes it. Current runs keep the lifecycle that they started with. */
-  update(lifecycle: AgentLifecycle | undefined): void {
-    const checked = this.guidance.addTo(lifecycle);
-    if (checked === undefined) this.dispose?.();
-    this.dispose = checked === undefined ? undefined : this.host.use(checked, this.dispose);
-  }
-
-  private release(): void {
-    this.dispose = undefined;
-  }
+/** Replaces the agent's lifecycle, or removes it. Current runs keep the lifecycle that they started with. */
+function replace(attachment: Attachment, lifecycle: AgentLifecycle | undefined): void {
+  if (lifecycle === undefined) attachment.dispose?.();
+  attachment.dispose = lifecycle === undefined ? undefined : attachment.host.use(lifecycle, attachment.dispose);
 }

@@ -49,6 +49,7 @@ export {
 } from './error.js';
 export type { ExtensionRegistryOptions, SetAsideOptions, StateLimits } from './options.js';
 export {
+  type DeletingStore,
   ExtensionRegistry,
   extensions,
   type RegisterOptions,
@@ -56,6 +57,5 @@ export {
   type UnregisterResult,
 } from './registry.js';
 export { type ShortCircuit, shortCircuit } from './short-circuit.js';
-export type { DeletingStore } from './state/deleting-store.js';
 export type { StateCodec } from './state/state-codec.js';
 export type { StateAlert } from './state/store-access.js';

@@ -8,7 +8,7 @@ import { passOutput } from './callbacks/output-pass.js';
 import { streamGate } from './callbacks/stream-gate.js';
 import type { CallbackPlan } from './plan.js';
 import { assemblePrompt } from './prompt/prompt-assembly.js';
-import { sortTools } from './prompt/tool-guidance.js';
+import { checkLazyNames, sortTools } from './prompt/tool-guidance.js';
 import { mayHaveState, mayUseState } from './registration.js';
 import type { ExtensionRun } from './run.js';
 import type { StateWrite } from './state/store-calls.js';
@@ -57,7 +57,9 @@ function inputHook(runOf: (run: RunContext) => ExtensionRun): NonNullable<AgentL
 function promptHook(runOf: (run: RunContext) => ExtensionRun): NonNullable<AgentLifecycle['wrapModelCall']> {
   return (request, next) => {
     if (isAside(request)) return next(request);
-    const assembled = assemblePrompt(runOf(request.run), request);
+    const run = runOf(request.run);
+    checkLazyNames(run);
+    const assembled = assemblePrompt(run, request);
     return isPromise(assembled) ? assembled.then(next) : next(assembled);
   };
 }

@@ -1,5 +1,5 @@
 import type { Logger } from '../internal/logger.js';
-import { boolean, callable, group, logger, oneOf, timerMs, whole, withMethods } from '../internal/options/rules.js';
+import { callable, group, logger, oneOf, timerMs, whole, withMethods } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
 import { MemoryStateStore } from '../state/memory-state-store.js';
@@ -40,12 +40,6 @@ export interface ExtensionRegistryOptions {
    * the StateStoreError. Default: `continue`.
    */
   readonly onStateFailure?: 'continue' | 'throw' | undefined;
-  /**
-   * If true, `onInputMessages` gets messages that can be written to, and a write is reported as a failure. Finds code that
-   * writes in sloppy mode, in which a write to a frozen object is ignored. Default: true if the environment variable
-   * `NODE_ENV` is `development`.
-   */
-  readonly checkWrites?: boolean | undefined;
   /** Receives the metrics of the registry. Default: no metrics are recorded. */
   readonly metrics?: MetricsSink | undefined;
   /** Default: the logger of the agent. */
@@ -96,7 +90,6 @@ const rules = {
   stateTimeoutMs: timerMs,
   statePauseMs: whole(0),
   onStateFailure: oneOf('continue', 'throw'),
-  checkWrites: boolean,
   metrics: withMethods('counter', 'histogram'),
   logger,
   tools: { expected: 'an array of tools and names, or a live tool set', accepts: isToolSource },
@@ -107,7 +100,7 @@ const rules = {
 export function resolveRegistryOptions(options: ExtensionRegistryOptions) {
   validateOptions(options, rules);
   const { limits = {}, ttlMs, timeoutMs = 30_000, onStateFailure = 'continue' } = options;
-  const { runTimeoutMs = Math.max(60_000, timeoutMs), checkWrites = isDevelopment() } = options;
+  const { runTimeoutMs = Math.max(60_000, timeoutMs) } = options;
   const { failures = 5, pauseMs = 60_000 } = options.setAside ?? {};
   const policy = resolveStatePolicy({ ...limits, ttlMs, sessionTtlMs: options.sessionTtlMs });
   const sessionTtlMs = options.sessionTtlMs ?? Math.max(policy.sessionTtlMs, policy.ttlMs);
@@ -117,16 +110,9 @@ export function resolveRegistryOptions(options: ExtensionRegistryOptions) {
     timeoutMs,
     runTimeoutMs,
     health: { failures, pauseMs },
-    checkWrites,
     onStateFailure,
     stateSettings: { store, policy: { ...policy, sessionTtlMs }, ...times },
   };
-}
-
-/** Not every platform has `process`. */
-function isDevelopment(): boolean {
-  const { process } = globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } };
-  return process?.env?.NODE_ENV === 'development';
 }
 
 function isToolSource(tools: unknown): boolean {

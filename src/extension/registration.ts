@@ -16,6 +16,8 @@ export interface Registration {
   removed: boolean;
   /** True once the registration is logged. */
   logged: boolean;
+  /** True once the tool names of a `lazy` `toolConfig` are checked. */
+  checked: boolean;
 }
 
 /** Logs a registration once. A registry without a logger of its own logs when an agent loads it. */
@@ -82,6 +84,7 @@ export function createRegistration(definition: Extension, { source, session }: R
     source,
     removed: false,
     logged: false,
+    checked: false,
     handlers: handlersOf(extension),
     usesState: declaresState(extension),
     health: new ExtensionHealth(extension.id),

@@ -18,8 +18,13 @@ import { type ExtensionRegistryOptions, resolveRegistryOptions } from './options
 import { type CallbackPlan, Registrations } from './plan.js';
 import { createRegistration, logRegistration } from './registration.js';
 import { ExtensionRun, type RegistrySettings, RunMap } from './run.js';
-import { type DeletingStore, deletingState } from './state/deleting-store.js';
 import { ExtensionState } from './state/extension-state.js';
+
+/** A store whose sessions can be deleted, such as a SessionStore. */
+export interface DeletingStore {
+  /** Deletes a session. */
+  delete(id: string): unknown;
+}
 
 /** Options of `register`. */
 export interface RegisterOptions {
@@ -66,7 +71,7 @@ export class ExtensionRegistry implements LifecycleLoader {
     const { logger, onStateAlert: onAlert } = options;
     const metrics = new ExtensionMetrics(options.metrics, () => this.logger);
     const state = new ExtensionState({ ...stateSettings, metrics, onAlert });
-    this.settings = { ...settings, state, metrics, logger };
+    this.settings = { ...settings, state, metrics, logger, knownTools: () => this.knownTools() };
     this.tools = options.tools;
   }
 
@@ -143,7 +148,17 @@ export class ExtensionRegistry implements LifecycleLoader {
    * const agent = new Agent({ model, store, loaders: [extensions] });
    */
   withState<Store extends DeletingStore>(store: Store): Store {
-    return deletingState(store, (session) => this.clearSession(session));
+    const remove = async (id: string) => {
+      await store.delete(id);
+      await this.clearSession(id);
+    };
+    return new Proxy(store, {
+      get(target, name) {
+        if (name === 'delete') return remove;
+        const member: unknown = Reflect.get(target, name, target);
+        return typeof member === 'function' ? member.bind(target) : member;
+      },
+    });
   }
 
   /** Returns the registered extension with the id, or undefined. */
@@ -164,11 +179,7 @@ export class ExtensionRegistry implements LifecycleLoader {
   /** Called by each agent that has the registry in its `loaders`. */
   load(host: LoaderHost): void {
     if (host.signal.aborted) return;
-    this.agents.add(host, this.lifecycle(), {
-      list: () => this.list(),
-      declared: () => this.declaredTools(),
-      logger: this.settings.logger,
-    });
+    this.agents.add(host, this.lifecycle());
     for (const registration of this.registrations.list()) logRegistration(registration, this.logger);
   }
 

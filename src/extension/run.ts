@@ -2,6 +2,7 @@ import { describeError } from '../errors.js';
 import type { Logger } from '../internal/logger.js';
 import { hookRunOf } from '../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../lifecycle/run-context.js';
+import type { KnownTools } from '../tools/unknown-tool-names.js';
 import type { HealthSettings } from './callbacks/health.js';
 import type { ExtensionMetrics } from './metrics.js';
 import { type CallbackPlan, planFor } from './plan.js';
@@ -20,8 +21,9 @@ export interface RegistrySettings {
   /** The time that all callbacks of a run together may lose by time-outs. */
   readonly runTimeoutMs: number;
   readonly health: HealthSettings;
-  readonly checkWrites: boolean;
   readonly onStateFailure: 'continue' | 'throw';
+  /** The tools that a `toolConfig` may name. */
+  readonly knownTools: () => KnownTools;
 }
 
 /** One agent run, with the extensions that were registered when the run started. */

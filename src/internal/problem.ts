@@ -24,6 +24,24 @@ export interface ManifestDiagnostic {
   readonly problems: readonly ManifestProblem[];
 }
 
+/** The place of a problem. */
+export type ProblemPlace = Pick<ManifestDiagnostic, 'extension' | 'source'>;
+
+/** Returns one diagnostic for problems of the same level and place. */
+export function diagnosticOf(
+  level: ManifestDiagnostic['level'],
+  { extension, source }: ProblemPlace,
+  problems: readonly ManifestProblem[],
+): ManifestDiagnostic {
+  const message = `${placeText({ extension, source })}: ${problemsText(problems)}`;
+  return { level, message, ...(extension === undefined ? {} : { extension }), source, problems };
+}
+
+/** Names the place of a problem: the extension package and its file, or only the file. */
+export function placeText({ extension, source }: ProblemPlace): string {
+  return extension === undefined ? source : `Extension "${extension}" (${source})`;
+}
+
 const MAX_TEXT = 20_000;
 
 /** Joins problems into one string, with a length limit so that a large broken file does not fill the log. */

@@ -1,6 +1,6 @@
 import type { Logger } from '../internal/logger.js';
 import { namesText } from '../internal/names-text.js';
-import { type ManifestDiagnostic, problemsText } from '../internal/problem.js';
+import { type ManifestDiagnostic, placeText, problemsText } from '../internal/problem.js';
 
 /** Keeps the diagnostics of a reload for `status()`, and logs each error, and each cause of a warning once. */
 export class DiagnosticLog {
@@ -38,7 +38,7 @@ export class DiagnosticLog {
     for (const diagnostic of waiting) {
       const own = diagnostic.problems.filter((problem) => sources.get(problemsText([problem]))?.length === 1);
       if (own.length === diagnostic.problems.length) this.logger.warn(diagnostic.message, diagnostic);
-      else if (own.length > 0) this.logger.warn(`${placeOf(diagnostic)}: ${problemsText(own)}`, diagnostic);
+      else if (own.length > 0) this.logger.warn(`${placeText(diagnostic)}: ${problemsText(own)}`, diagnostic);
     }
   }
 }
@@ -49,12 +49,8 @@ function sourcesByCause(diagnostics: readonly ManifestDiagnostic[]): ReadonlyMap
     for (const problem of diagnostic.problems) {
       const cause = problemsText([problem]);
       const known = sources.get(cause) ?? new Set();
-      sources.set(cause, known.add(placeOf(diagnostic)));
+      sources.set(cause, known.add(placeText(diagnostic)));
     }
   }
   return new Map([...sources].map(([cause, places]) => [cause, [...places]]));
-}
-
-function placeOf({ extension, source }: ManifestDiagnostic): string {
-  return extension === undefined ? source : `Extension "${extension}" (${source})`;
 }

@@ -1,7 +1,7 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mapConcurrent } from '../internal/map-concurrent.js';
-import type { ManifestDiagnostic } from '../internal/problem.js';
+import { diagnosticOf, type ManifestDiagnostic } from '../internal/problem.js';
 import { isInside, realLocation } from '../process/files/location.js';
 import { workspaceRoots } from '../process/files/workspace.js';
 import type { ExtensionPackage, ExtensionPackageScope } from './extension.js';
@@ -77,18 +77,11 @@ async function listFolders({ scope, folder }: DiscoveryOptions['roots'][number],
   return folders;
 }
 
-function nameTaken({ name, source }: ExtensionPackage, taken: ExtensionPackage): ManifestDiagnostic {
-  const message = `Extension "${name}" (${source}) is ignored: ${taken.source} of the ${taken.scope} has the same name. Rename one of them.`;
-  return {
-    level: 'error',
-    message,
-    extension: name,
-    source,
-    problems: [{ path: 'name', message: 'the name is taken' }],
-  };
+function nameTaken({ name: extension, source }: ExtensionPackage, taken: ExtensionPackage): ManifestDiagnostic {
+  const message = `it is ignored: ${taken.source} of the ${taken.scope} has the same name. Rename one of them.`;
+  return diagnosticOf('error', { extension, source }, [{ path: 'name', message }]);
 }
 
 function ignored(source: string, problem: string): ManifestDiagnostic {
-  const message = `${source} is ignored: ${problem}`;
-  return { level: 'warning', message, source, problems: [{ path: '', message: problem }] };
+  return diagnosticOf('warning', { source }, [{ path: '', message: `it is ignored: ${problem}` }]);
 }

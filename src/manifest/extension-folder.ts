@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { type ManifestDiagnostic, type ManifestProblem, problemsText } from '../internal/problem.js';
+import { diagnosticOf, type ManifestDiagnostic, type ProblemPlace } from '../internal/problem.js';
 import { resolveInside } from '../process/files/relative-path.js';
 import { known } from '../programs/cell.js';
 import { programOf } from '../programs/list.js';
@@ -27,6 +27,7 @@ export interface FolderResult {
  * diagnostics.
  */
 export async function readExtensionFolder(root: string, reading: FolderReading): Promise<FolderResult> {
+  const { workspaceDir } = reading;
   const diagnostics: ManifestDiagnostic[] = [];
   let found: { readonly extension: ExtensionPackage; readonly file: string } | undefined;
   const own = FORMATS.filter(({ isOptIn }) => !isOptIn);
@@ -35,17 +36,16 @@ export async function readExtensionFolder(root: string, reading: FolderReading):
     const manifest = await readJsonFile(root, file);
     if (manifest === undefined || ('value' in manifest && isForeign?.(manifest.value))) continue;
     hasManifest = true;
+    const source = join(root, file);
     if (found !== undefined) {
       const message = `it is ignored: ${found.file} in the same directory is used instead`;
-      diagnostics.push(diagnose('info', { root, file, extension: found.extension.name }, [{ path: '', message }]));
+      diagnostics.push(diagnosticOf('info', { source, extension: found.extension.name }, [{ path: '', message }]));
       continue;
     }
-    const read: ReadManifest =
-      'problems' in manifest ? manifest : await readFormat(manifest, { root, workspaceDir: reading.workspaceDir });
-    const extension =
-      'content' in read ? { ...read.content, scope: reading.scope, format, root, source: join(root, file) } : undefined;
-    diagnostics.push(...diagnosticsOf(read, { root, file, extension: extension?.name ?? basename(root) }));
-    if (extension) found = { extension, file };
+    const read: ReadManifest = 'problems' in manifest ? manifest : await readFormat(manifest, { root, workspaceDir });
+    const result = resultOf(read, { root, source, format, scope: reading.scope });
+    diagnostics.push(...result.diagnostics);
+    if (result.extension) found = { extension: result.extension, file };
   }
   if (!hasManifest) return readWithoutManifest(root, reading);
   if (found === undefined) return { diagnostics };
@@ -70,44 +70,32 @@ async function readWithoutManifest(root: string, reading: FolderReading): Promis
   const [format] = formats.flat();
   if (format === undefined) return { diagnostics: [] };
   const { id, file } = format;
-  const place = { root, file, extension: basename(root) };
+  const source = join(root, file);
   if (!reading.compat.some((wanted) => wanted === id)) {
     const message = `it is ignored: it looks like a package of ${programOf(id)?.name} without a manifest; name "${id}" in \`compat\` to read it`;
-    const hasGuards = (await resolveInside(root, 'hooks')) !== undefined;
-    return { diagnostics: [diagnose(hasGuards ? 'error' : 'warning', place, [{ path: '', message }])] };
+    const level = (await resolveInside(root, 'hooks')) === undefined ? 'warning' : 'error';
+    return { diagnostics: [diagnosticOf(level, { source, extension: basename(root) }, [{ path: '', message }])] };
   }
   const document = { value: { name: basename(root) }, lost: [] };
   const read = await format.read(document, { root, workspaceDir: reading.workspaceDir });
-  const diagnostics = diagnosticsOf(read, place);
-  if (!('content' in read)) return { diagnostics };
-  return {
-    diagnostics,
-    extension: { ...read.content, scope: reading.scope, format: id, root, source: join(root, file) },
-  };
+  return resultOf(read, { root, source, format: id, scope: reading.scope });
 }
 
-interface Place {
-  readonly root: string;
-  readonly file: string;
-  readonly extension: string;
+/** Returns the extension package of a manifest with its diagnostics. */
+function resultOf(
+  read: ReadManifest,
+  place: Pick<ExtensionPackage, 'root' | 'source' | 'format' | 'scope'>,
+): FolderResult {
+  const extension = 'content' in read ? { ...read.content, ...place } : undefined;
+  const named = { source: place.source, extension: extension?.name ?? basename(place.root) };
+  const diagnostics = diagnosticsOf(read, named);
+  return extension === undefined ? { diagnostics } : { extension, diagnostics };
 }
 
-function diagnosticsOf(read: ReadManifest, place: Place): readonly ManifestDiagnostic[] {
-  if ('problems' in read) return [diagnose('error', place, read.problems)];
+function diagnosticsOf(read: ReadManifest, place: ProblemPlace): readonly ManifestDiagnostic[] {
+  if ('problems' in read) return [diagnosticOf('error', place, read.problems)];
   const { errors = [], warnings = [], notes = [] } = read;
-  return [
-    ...(errors.length > 0 ? [diagnose('error', place, errors)] : []),
-    ...(warnings.length > 0 ? [diagnose('warning', place, warnings)] : []),
-    ...(notes.length > 0 ? [diagnose('info', place, notes)] : []),
-  ];
-}
-
-function diagnose(
-  level: ManifestDiagnostic['level'],
-  { root, file, extension }: Place,
-  problems: readonly ManifestProblem[],
-): ManifestDiagnostic {
-  const source = join(root, file);
-  const message = `Extension "${extension}" (${source}): ${problemsText(problems)}`;
-  return { level, message, extension, source, problems };
+  return Object.entries({ error: errors, warning: warnings, info: notes }).flatMap(([level, problems]) =>
+    problems.length > 0 ? [diagnosticOf(level as ManifestDiagnostic['level'], place, problems)] : [],
+  );
 }

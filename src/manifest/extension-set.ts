@@ -1,6 +1,7 @@
 import { type Changes, type ComparedItem, changesBetween } from '../internal/changes.js';
+import type { ShellHook } from '../shell-hooks/hook/definition.js';
+import { comparedHook, type PresentHooks } from '../shell-hooks/hook/identity.js';
 import { loadSkills } from '../skills/load-skills.js';
-import type { InstalledChanges } from './active/active-extensions.js';
 import type { ManifestParts } from './active/parts.js';
 import { type PreparedExtension, prepareExtension } from './active/preparation.js';
 import { discoverExtensions } from './discovery.js';
@@ -12,11 +13,15 @@ import { type ExtensionPackageStatus, extensionStatus, type ManifestsReload } fr
 
 const NO_CHANGES: Changes = { added: [], removed: [], changed: [], unchanged: [] };
 
+type InstalledChanges = Pick<ManifestsReload, 'hooks' | 'servers'>;
+
 /** All found extension packages, and those whose parts are ready to be activated. */
 export class ExtensionSet {
   found: readonly ExtensionPackage[] = [];
   /** Prepared extension packages by name, including blocked ones. */
   private readonly prepared = new Map<string, PreparedExtension>();
+  /** The registered hooks of the active extension packages. */
+  private hooks: readonly ShellHook[] = [];
   private hostConfig: Readonly<Record<string, unknown>>;
   private isClosed = false;
 
@@ -69,13 +74,13 @@ export class ExtensionSet {
     const { workspaceDir, skillRoots: roots } = settings;
     parts.standalone = await loadSkills({ gate: parts.gate, workspaceDir, roots });
     parts.standalone.diagnostics.forEach(report);
-    const installed = await this.install(prepared, extensions);
+    const installed = await this.adopt(prepared, extensions);
     return { extensions: changesBetween(before, this.compared()), ...installed };
   }
 
   /** Prepares the found extension packages again without reading their manifests. */
   async refresh(): Promise<void> {
-    await this.install(await this.prepareAll(this.found), this.found);
+    await this.adopt(await this.prepareAll(this.found), this.found);
   }
 
   /** Activates an enabled extension package, unless the user disabled it during the approval prompt. */
@@ -84,26 +89,21 @@ export class ExtensionSet {
     const extension = this.find(name);
     if (extension === undefined) return;
     const isStillEnabled = () => !this.isClosed && this.found.includes(extension) && parts.choices.isWanted(extension);
-    if (!isStillEnabled() || parts.active.has(extension.name)) return;
+    if (!isStillEnabled() || isReady(this.prepared.get(extension.name))) return;
     const prepared = await this.prepare(extension);
     if (!isStillEnabled()) return;
     this.prepared.set(extension.name, prepared);
-    const installed = prepared.blocked === undefined ? parts.active.add(prepared) : undefined;
-    parts.publish();
-    await installed;
+    await this.install();
   }
 
   /** Deactivates an extension package at once. Resolves when its servers have ended. */
   async deactivate({ name }: ExtensionPackage): Promise<void> {
-    const closed = this.parts.active.remove(name);
-    this.prepared.delete(name);
-    this.parts.publish();
-    await closed;
+    if (this.prepared.delete(name)) await this.install({ graceful: false });
   }
 
   statuses(): readonly ExtensionPackageStatus[] {
-    const { choices, active } = this.parts;
-    const servers = active.servers.list();
+    const { choices } = this.parts;
+    const servers = this.parts.servers.list();
     return this.found.map((extension) => {
       const { name } = extension;
       return extensionStatus(extension, {
@@ -127,8 +127,8 @@ export class ExtensionSet {
     return prepared;
   }
 
-  /** Packages that were disabled during an approval prompt stay disabled. */
-  private async install(
+  /** Replaces all extension packages. Packages that were disabled during an approval prompt stay disabled. */
+  private async adopt(
     prepared: readonly PreparedExtension[],
     found: readonly ExtensionPackage[],
   ): Promise<InstalledChanges> {
@@ -137,20 +137,43 @@ export class ExtensionSet {
     this.found = found;
     this.prepared.clear();
     for (const item of wanted) this.prepared.set(item.extension.name, item);
-    const installed = this.parts.active.replace(wanted.filter(({ blocked }) => blocked === undefined));
-    this.parts.publish();
-    return installed;
+    return this.install();
+  }
+
+  /**
+   * Makes the prepared extension packages the active ones, in the order of loading. Every change ends here. Hooks,
+   * tools and skills change at once. Unchanged hooks stay registered, and unchanged servers stay connected.
+   */
+  private async install({ graceful } = { graceful: true }): Promise<InstalledChanges> {
+    const { shell, servers } = this.parts;
+    const active = this.found.flatMap(({ name }) => this.prepared.get(name) ?? []).filter(isReady);
+    const before = this.hooks;
+    this.hooks = shell.registry.replace(
+      before.map(({ id }) => id),
+      active.flatMap(({ hooks }) => hooks),
+    );
+    const hooks = changesBetween(before.map(comparedHook), this.hooks.map(comparedHook));
+    const installed = servers.replace(active, { graceful });
+    this.parts.publish(active);
+    return { hooks, servers: await installed };
+  }
+
+  /** Returns the hooks of an extension package that are in the registry now. Other code may have added some of them. */
+  private presentHooks(extension: string): PresentHooks {
+    const replaced = this.hooks.filter((hook) => hook.extension === extension);
+    const all = this.parts.shell.registry.list().filter((hook) => hook.extension === extension);
+    return { replaced, others: all.filter((hook) => !replaced.includes(hook)) };
   }
 
   private async prepare(extension: ExtensionPackage): Promise<PreparedExtension> {
-    const { gate, redactor, active } = this.parts;
+    const { gate, redactor } = this.parts;
     const prepared = await prepareExtension(extension, {
       settings: this.settings,
       gate,
       redactor,
       config: this.hostConfig,
       variablesOf: (name) => this.prepared.get(name)?.settings.variables ?? {},
-      presentOf: (name) => active.presentHooks(name),
+      presentOf: (name) => this.presentHooks(name),
     });
     prepared.diagnostics.forEach(this.parts.diagnostics.report);
     return prepared;
@@ -168,6 +191,10 @@ export class ExtensionSet {
   private find(name: string): ExtensionPackage | undefined {
     return this.found.find((extension) => extension.name.toLowerCase() === String(name).toLowerCase());
   }
+}
+
+function isReady(prepared: PreparedExtension | undefined): boolean {
+  return prepared !== undefined && prepared.blocked === undefined;
 }
 
 function stateDamaged(source: string, problem: string) {

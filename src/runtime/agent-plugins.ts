@@ -23,8 +23,8 @@ export class AgentPlugins implements LifecycleLoader {
   readonly optional = true;
   private host: LoaderHost | undefined = undefined;
   private current: Generation | undefined = undefined;
-  /** Replaced plugins that open runs still use. */
-  private readonly leaving = new Set<Generation>();
+  /** Replaced plugins. Open runs may still use them. */
+  private readonly replaced: Generation[] = [];
 
   constructor(
     private readonly options: PluginsOptions,
@@ -42,11 +42,11 @@ export class AgentPlugins implements LifecycleLoader {
     return this.current?.status;
   }
 
-  /** Shuts down the replaced plugins. The agent itself shuts down the current ones. */
+  /** Shuts down the replaced plugins. The agent itself shuts down the current plugins. */
   async close(): Promise<void> {
     this.host = undefined;
     this.onClose();
-    await Promise.all([...this.leaving].map((generation) => generation.end()));
+    await Promise.all(this.replaced.map((generation) => generation.end()));
   }
 
   /**
@@ -63,21 +63,13 @@ export class AgentPlugins implements LifecycleLoader {
     try {
       const next = await this.read(host, { importModule: importAnew, ...this.options }, current);
       if (this.host === undefined) return { ...changesBetween([], []), problems: [] };
-      this.replace(host, current, next);
+      next.install(host, current);
+      this.current = next;
+      this.replaced.push(current);
       return { ...changesBetween(current.items, next.items), problems: next.status.failures };
     } catch (error) {
       return { ...changesBetween(current.items, current.items), problems: [describeError(error)] };
     }
-  }
-
-  private replace(host: LoaderHost, before: Generation, next: Generation): void {
-    next.install(host, before);
-    this.current = next;
-    this.leaving.add(before);
-    void before.unused().then(async () => {
-      await before.end();
-      this.leaving.delete(before);
-    });
   }
 
   private async read(host: LoaderHost, options: PluginsOptions, before?: Generation): Promise<Generation> {
@@ -107,25 +99,18 @@ class Generation {
   readonly content: string;
   readonly items: readonly ComparedItem[];
   private removals: (() => void)[] = [];
-  private readonly lifecycles: readonly AgentLifecycle<never>[];
-  private entered = 0;
-  private onUnused = () => {};
-  private ending: Promise<void> | undefined = undefined;
 
   constructor(
-    private readonly own: readonly AgentLifecycle<never>[],
+    private readonly lifecycles: readonly AgentLifecycle<never>[],
     readonly status: PluginsStatus,
     private readonly known: Known,
   ) {
     this.content = known.content;
     this.items = known.items;
-    // Priority 100 runs this lifecycle first, so that a run is counted before another lifecycle can delay the run.
-    const counter: AgentLifecycle<never> = { name: 'plugins', priority: 100 };
-    this.lifecycles = own.length === 0 ? [] : [counter, ...own].map((lifecycle) => this.counted(lifecycle));
   }
 
   get toolNames(): readonly string[] {
-    return this.own.flatMap(({ tools }) => (tools === undefined ? [] : toolsOf(tools).map(({ name }) => name)));
+    return this.lifecycles.flatMap(({ tools }) => (tools === undefined ? [] : toolsOf(tools).map(({ name }) => name)));
   }
 
   /** Adds the plugins to the agent, at the positions of the earlier plugins. Open runs keep the earlier plugins. */
@@ -136,58 +121,16 @@ class Generation {
     for (const remove of places.slice(this.lifecycles.length)) remove();
   }
 
-  /** Resolves when no open run uses these plugins. */
-  unused(): Promise<void> {
-    if (this.entered === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.onUnused = resolve;
-    });
-  }
-
-  /** Shuts the plugins down once, in reverse order. */
-  end(): Promise<void> {
-    this.ending ??= this.shutDown();
-    return this.ending;
-  }
-
-  private async shutDown(): Promise<void> {
+  /** Shuts the plugins down, in reverse order. */
+  async end(): Promise<void> {
     const late = new TimeoutExceededError('onShutdown of a plugin', SHUTDOWN_MS);
-    for (const { name, onShutdown } of this.own.toReversed()) {
+    for (const { name, onShutdown } of this.lifecycles.toReversed()) {
       try {
         await withinTime(onShutdown?.(), late, systemClock);
       } catch (error) {
         logFailure(this.known.host, `onShutdown of plugin "${name}" failed; continuing.`, error);
       }
     }
-  }
-
-  /** Counts open runs: a lifecycle that started in a run gets exactly one of `afterAgent` and `onError`. */
-  private counted(lifecycle: AgentLifecycle<never>): AgentLifecycle<never> {
-    const leave = () => {
-      this.entered -= 1;
-      if (this.entered === 0) this.onUnused();
-    };
-    return {
-      ...lifecycle,
-      beforeAgent: (input, run) => {
-        this.entered += 1;
-        return lifecycle.beforeAgent?.(input, run);
-      },
-      afterAgent: async (text, run) => {
-        try {
-          return await lifecycle.afterAgent?.(text, run);
-        } finally {
-          leave();
-        }
-      },
-      onError: async (error, run) => {
-        try {
-          await lifecycle.onError?.(error, run);
-        } finally {
-          leave();
-        }
-      },
-    };
   }
 }
 

@@ -1,3 +1,4 @@
+import { KeelsonError } from '../errors.js';
 import { joinChanges } from '../internal/changes.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import { createDeferred } from '../internal/promise.js';
@@ -12,7 +13,6 @@ import type { SessionStore } from '../state/session-store.js';
 import { FileSessionStore } from '../stores/file/file.js';
 import { createTrustGate, type TrustGate } from '../trust/gate.js';
 import { AgentPlugins } from './agent-plugins.js';
-import { RuntimeClosedError } from './error.js';
 import { guardsText, packageGuards } from './guards.js';
 import { formatsIn, hookSourcesOf, type RuntimeOptions, validateRuntimeOptions } from './options.js';
 import { RelayHost } from './relay-host.js';
@@ -26,9 +26,17 @@ import {
 } from './reload.js';
 
 export type { Changes } from '../internal/changes.js';
-export { RuntimeClosedError } from './error.js';
 export type { RuntimeConfig, RuntimeOptions } from './options.js';
 export type { RuntimeDiagnostic, RuntimeReload } from './reload.js';
+
+/** Thrown if the runtime is closed, or is closed during the call. */
+export class RuntimeClosedError extends KeelsonError {
+  readonly code = 'ERR_RUNTIME_CLOSED';
+
+  constructor() {
+    super('The runtime is closed. Call `loadRuntime` to create another one.');
+  }
+}
 
 /** The current state of every part of a runtime. */
 export interface RuntimeStatus {

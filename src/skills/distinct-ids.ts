@@ -3,14 +3,12 @@ import type { SkillEntry } from './skill.js';
 
 /**
  * Returns the skills with distinct ids. Skills of one name are told apart by their directories: the id contains the
- * name of the directory, with the names of the directories above it as far as necessary. `name` stays the same. The ids
- * in `others` are not given to a skill.
+ * name of the directory, with the names of the directories above it as far as necessary. `name` stays the same.
  */
-export function withDistinctIds(entries: readonly SkillEntry[], others: readonly string[] = []): readonly SkillEntry[] {
+export function withDistinctIds(entries: readonly SkillEntry[]): readonly SkillEntry[] {
   const counts = new Map<string, number>();
   for (const { skill } of entries) counts.set(skill.id, (counts.get(skill.id) ?? 0) + 1);
-  const unique = entries.flatMap(({ skill: { id } }) => (counts.get(id) === 1 ? [id] : []));
-  const taken = new Set([...unique, ...others]);
+  const taken = new Set(entries.flatMap(({ skill: { id } }) => (counts.get(id) === 1 ? [id] : [])));
   return entries.map((entry) => {
     const { skill } = entry;
     if (counts.get(skill.id) === 1) return entry;

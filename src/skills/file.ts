@@ -46,28 +46,36 @@ interface SkillReading {
   readonly problems: readonly SkillProblem[];
 }
 
-/** How a SKILL.md is read. */
-export interface SkillFileOptions {
-  /**
-   * True if the front matter and the description may be missing, as in Claude Code. The first paragraph then describes
-   * the skill.
-   */
-  readonly describesItself: boolean;
-}
-
-/** Parses a SKILL.md by the Agent Skills standard. */
-export async function readSkillFile(
-  text: string,
-  folderName: string,
-  { describesItself }: SkillFileOptions = { describesItself: false },
-): Promise<SkillReading> {
+/**
+ * Parses a SKILL.md by the Agent Skills standard. If `describesItself`, the front matter and the description may be
+ * missing, as in Claude Code. The first paragraph then describes the skill.
+ */
+export async function readSkillFile(text: string, folderName: string, describesItself = false): Promise<SkillReading> {
   const read = await readFrontMatter(describesItself ? withFrontMatter(text) : text);
   if ('problem' in read) return leftOut('', read.problem);
-  const { fields, body } = read;
-  const isDescribed = !describesItself || textIn(fields.get('description')) !== '';
-  if (isDescribed) return skillOf(read, folderName);
-  const description = firstParagraph(body).slice(0, MAX_DESCRIPTION);
-  return skillOf({ fields: new Map(fields).set('description', description), body }, folderName);
+  return skillOf(describesItself ? described(read, firstParagraph) : read, folderName);
+}
+
+/**
+ * Parses a command file of Claude Code. The skill is named after the file. If the description is missing, the first
+ * line of text is used.
+ */
+export async function readCommandFile(text: string, name: string): Promise<SkillReading> {
+  const read = await readFrontMatter(withFrontMatter(text));
+  if ('problem' in read) return leftOut('', read.problem);
+  const { fields, body } = described(read, firstLine);
+  return skillOf({ fields: new Map(fields).set('name', name), body }, name);
+}
+
+/** Adds a part of the text as the description if the file has none. */
+function described({ fields, body }: ReadFrontMatter, partOf: (body: string) => string): ReadFrontMatter {
+  if (textIn(fields.get('description')) !== '') return { fields, body };
+  return { fields: new Map(fields).set('description', partOf(body).slice(0, MAX_DESCRIPTION)), body };
+}
+
+function firstLine(markdown: string): string {
+  const line = markdown.split('\n').find((it) => READABLE.test(it)) ?? '';
+  return line.replace(/^[#\s]+/, '');
 }
 
 function withFrontMatter(text: string): string {
@@ -98,19 +106,6 @@ function firstParagraph(markdown: string): string {
 
 function leftOut(path: string, message: string): SkillReading {
   return { problems: [{ level: 'warning', path, message }] };
-}
-
-/**
- * Parses a command file of Claude Code. The skill is named after the file. If the description is missing, the first
- * line of text is used.
- */
-export async function readCommandFile(text: string, name: string): Promise<SkillReading> {
-  const read = await readFrontMatter(withFrontMatter(text));
-  if ('problem' in read) return leftOut('', read.problem);
-  const { fields, body } = read;
-  const first = body.split('\n').find((line) => /[\p{L}\p{N}]/u.test(line)) ?? '';
-  const description = textIn(fields.get('description')) || first.replace(/^[#\s]+/, '');
-  return skillOf({ fields: new Map(fields).set('name', name).set('description', description), body }, name);
 }
 
 function skillOf(read: ReadFrontMatter, folderName: string): SkillReading {
@@ -145,35 +140,23 @@ function deviations(
   folderName: string,
   { name, description, compatibility }: Record<'name' | 'description' | 'compatibility', string>,
 ): SkillProblem[] {
-  const notes: [boolean, string, string][] = [
-    [!fields.has('name'), 'name', `missing: the name of the directory is used`],
-    [name !== folderName, 'name', `"${name}" should equal the name of the directory "${folderName}"`],
-    [!NAME.test(name), 'name', 'should consist of lower case letters, digits and single hyphens'],
-    [textIn(fields.get('name')).includes(':'), 'name', `must not contain a colon: "${name}" is used`],
-    [name.length > MAX_NAME, 'name', `should have at most ${MAX_NAME} characters`],
-    [compatibility.length > MAX_COMPATIBILITY, 'compatibility', `cut after ${MAX_COMPATIBILITY} characters`],
-    [fields.has('allowed-tools'), 'allowed-tools', 'has no effect: a skill cannot grant tools'],
-    [
-      textIn(fields.get('user-invocable')).toLowerCase() === 'false',
-      'user-invocable',
-      'ignored: users can invoke every skill',
-    ],
-    ...UNREAD.map((key): [boolean, string, string] => [fields.has(key), key, 'ignored: not supported']),
+  const isHidden = textIn(fields.get('user-invocable')).toLowerCase() === 'false';
+  const noBody = 'no instructions follow the front matter: the description is used instead';
+  const all: readonly (readonly [SkillProblem['level'], boolean, string, string])[] = [
+    ...GUARDS.map((key) => ['error', fields.has(key), key, 'not supported, so it guards nothing'] as const),
+    ['warning', description.length > MAX_DESCRIPTION, 'description', `cut after ${MAX_DESCRIPTION} characters`],
+    ['warning', body === '', '', noBody],
+    ['info', !fields.has('name'), 'name', 'missing: the name of the directory is used'],
+    ['info', name !== folderName, 'name', `"${name}" should equal the name of the directory "${folderName}"`],
+    ['info', !NAME.test(name), 'name', 'should consist of lower case letters, digits and single hyphens'],
+    ['info', textIn(fields.get('name')).includes(':'), 'name', `must not contain a colon: "${name}" is used`],
+    ['info', name.length > MAX_NAME, 'name', `should have at most ${MAX_NAME} characters`],
+    ['info', compatibility.length > MAX_COMPATIBILITY, 'compatibility', `cut after ${MAX_COMPATIBILITY} characters`],
+    ['info', fields.has('allowed-tools'), 'allowed-tools', 'has no effect: a skill cannot grant tools'],
+    ['info', isHidden, 'user-invocable', 'ignored: users can invoke every skill'],
+    ...UNREAD.map((key) => ['info', fields.has(key), key, 'ignored: not supported'] as const),
   ];
-  const warnings: typeof notes = [
-    [description.length > MAX_DESCRIPTION, 'description', `cut after ${MAX_DESCRIPTION} characters`],
-    [body === '', '', 'no instructions follow the front matter: the description is used instead'],
-  ];
-  const guards = GUARDS.map((key): [boolean, string, string] => [
-    fields.has(key),
-    key,
-    'not supported, so it guards nothing',
-  ]);
-  return Object.entries({ error: guards, warning: warnings, info: notes }).flatMap(([level, found]) =>
-    found.flatMap(([applies, path, message]) =>
-      applies ? [{ level: level as SkillProblem['level'], path, message }] : [],
-    ),
-  );
+  return all.flatMap(([level, applies, path, message]) => (applies ? [{ level, path, message }] : []));
 }
 
 /** YAML parses a string of several lines that all contain colons as a map. Turns it back into a string. */

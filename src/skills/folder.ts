@@ -1,13 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { replaceTexts } from '../internal/placeholder.js';
-import type { ManifestDiagnostic } from '../internal/problem.js';
-import { problemsText } from '../internal/problem.js';
+import { diagnosticOf, type ManifestDiagnostic } from '../internal/problem.js';
 import { readText } from '../process/files/file-bytes.js';
 import { isThere, resolveInside } from '../process/files/relative-path.js';
 import { SkillUnavailableError } from './error.js';
 import { readCommandFile, readSkillFile, SKILL_FILE, type SkillFile, type SkillProblem } from './file.js';
-import type { GatedFolder, OpenedFolder } from './gated-folder.js';
+import type { OpenedFolder } from './gated-folder.js';
 import type { SkillEntry, SkillScope } from './skill.js';
 
 /** The variable with the data directory of a Claude Code plugin. */
@@ -29,7 +28,8 @@ interface CommandFile {
  * whole.
  */
 export interface SkillPlace {
-  readonly gated: GatedFolder;
+  /** Opens the gated directory. */
+  readonly open: () => Promise<OpenedFolder>;
   /** The skill's directory relative to the gated directory. `.` if they are the same. */
   readonly path: string;
   /** The absolute path of the skill's directory. */
@@ -109,7 +109,7 @@ export async function loadFolderSkill(
   readonly isDenied?: boolean;
   readonly diagnostics: readonly ManifestDiagnostic[];
 }> {
-  const opened = await read(place, folder ?? (await place.gated.open()));
+  const opened = await read(place, folder ?? (await place.open()));
   if ('problem' in opened) {
     const problem = { level: 'warning', path: '', message: opened.problem } as const;
     return { isDenied: opened.isDenied, diagnostics: diagnose(place, [problem]) };
@@ -127,7 +127,7 @@ export async function loadFolderSkill(
 
 function parse(text: string, { folder, command, describesItself = false }: SkillPlace) {
   if (command !== undefined) return readCommandFile(text, command.name);
-  return readSkillFile(text, basename(folder), { describesItself });
+  return readSkillFile(text, basename(folder), describesItself);
 }
 
 async function read(
@@ -153,7 +153,7 @@ interface SkillText {
 }
 
 async function activate(place: SkillPlace, name: string) {
-  const opened = await read(place, await place.gated.open());
+  const opened = await read(place, await place.open());
   if ('problem' in opened) throw new SkillUnavailableError(name, opened.problem);
   const { skill } = await parse(opened.text, place);
   if (skill === undefined) throw new SkillUnavailableError(name, 'the file is no longer valid');
@@ -182,8 +182,6 @@ function diagnose(place: SkillPlace, found: readonly SkillProblem[]): readonly M
   const source = command === undefined ? folder : sourceOf(place);
   return (['error', 'warning', 'info'] as const).flatMap((level) => {
     const problems = found.filter((problem) => problem.level === level).map(({ path, message }) => ({ path, message }));
-    if (problems.length === 0) return [];
-    const message = `The skill in ${source}: ${problemsText(problems)}`;
-    return [{ level, message, extension, source, problems }];
+    return problems.length === 0 ? [] : [diagnosticOf(level, { extension, source }, problems)];
   });
 }

@@ -2,7 +2,7 @@ import { readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { boolean, fullText, group, listOf, oneOf, required, withMethods } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
-import type { ManifestDiagnostic } from '../internal/problem.js';
+import { diagnosticOf, type ManifestDiagnostic } from '../internal/problem.js';
 import { isInside } from '../process/files/location.js';
 import { isThere, resolveInside } from '../process/files/relative-path.js';
 import { workspaceRoots } from '../process/files/workspace.js';
@@ -10,7 +10,7 @@ import type { TrustGate } from '../trust/gate.js';
 import { withDistinctIds } from './distinct-ids.js';
 import { SKILL_FILE } from './file.js';
 import { loadFolderSkill } from './folder.js';
-import { GatedFolder } from './gated-folder.js';
+import { gatedFolder } from './gated-folder.js';
 import type { SkillEntry, SkillScope } from './skill.js';
 
 /** Options for loading skills that belong to no extension package. */
@@ -56,7 +56,7 @@ export interface LoadedSkills {
 }
 
 /**
- * Loads the skills of the user and of the workspace. If two skills have the same id, the one of the workspace is used.
+ * Loads the skills of the user and of the workspace. If two skills have the same id, the one of the user is used.
  * Within one scope, skills of one name get the ids of their directories.
  *
  * @example
@@ -79,13 +79,13 @@ export async function loadSkills(options: LoadSkillsOptions): Promise<LoadedSkil
       name: basename(folder),
       source: join(folder, SKILL_FILE),
     } as const;
-    const gated = new GatedFolder(options.gate, { ...item, root: folder });
+    const open = gatedFolder(options.gate, { ...item, root: folder });
     const {
       entry,
       text = '',
       isDenied,
       diagnostics: found,
-    } = await loadFolderSkill({ ...place, gated, path: '.', folder });
+    } = await loadFolderSkill({ ...place, open, path: '.', folder });
     diagnostics.push(...found);
     if (isDenied) denied.push(folder);
     if (entry === undefined) continue;
@@ -97,9 +97,9 @@ export async function loadSkills(options: LoadSkillsOptions): Promise<LoadedSkil
   for (const scope of ['user', 'workspace'] as const) {
     const own = loaded.filter(({ entry }) => entry.skill.scope === scope);
     for (const entry of withDistinctIds(own.map((one) => one.entry))) {
-      const before = byId.get(entry.skill.id);
-      if (before !== undefined) diagnostics.push(shadowed(before, entry));
-      byId.set(entry.skill.id, entry);
+      const holder = byId.get(entry.skill.id);
+      if (holder === undefined) byId.set(entry.skill.id, entry);
+      else diagnostics.push(shadowed(entry, holder));
     }
   }
   return { entries: [...byId.values()], denied, diagnostics };
@@ -151,26 +151,14 @@ function isOfClaude(folder: string): boolean {
 }
 
 function leftOut(source: string, problem: string): ManifestDiagnostic {
-  const message = `The skill in ${source} is ignored: ${problem}`;
-  return { level: 'warning', message, source, problems: [{ path: '', message: problem }] };
+  return diagnosticOf('warning', { source }, [{ path: '', message: `the skill is ignored: ${problem}` }]);
 }
 
 function copyOf({ skill: { source } }: SkillEntry, { skill: used }: SkillEntry): ManifestDiagnostic {
-  const problem = `it is a copy of ${used.source}, which is used`;
-  return {
-    level: 'info',
-    message: `The skill in ${source}: ${problem}`,
-    source,
-    problems: [{ path: '', message: problem }],
-  };
+  return diagnosticOf('info', { source }, [{ path: '', message: `it is a copy of ${used.source}, which is used` }]);
 }
 
-function shadowed({ skill: left }: SkillEntry, { skill: taken }: SkillEntry): ManifestDiagnostic {
-  const message = `Two skills are named "${left.id}": ${taken.source} is used, ${left.source} is ignored.`;
-  return {
-    level: 'warning',
-    message,
-    source: left.source,
-    problems: [{ path: 'name', message: 'another skill has the same name' }],
-  };
+function shadowed({ skill: { id, source } }: SkillEntry, { skill: taken }: SkillEntry): ManifestDiagnostic {
+  const message = `the skill is ignored: ${taken.source} of the ${taken.scope} has the same name "${id}". Rename one of them.`;
+  return diagnosticOf('warning', { source }, [{ path: 'name', message }]);
 }

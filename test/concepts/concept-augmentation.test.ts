@@ -238,34 +238,6 @@ describe('failed lookups', () => {
     ]);
   });
 
-  test.each([
-    ['run', ['A', 'B', 'A', 'B']],
-    ['call', ['A', 'A', 'B', 'A', 'A', 'B']],
-  ] as const)('keeps the lookups of a %s', async (keepFor, expected) => {
-    const asked: string[] = [];
-    const received: unknown[] = [];
-    const buildContext = ({ conceptName }: ConceptRequest) => {
-      asked.push(conceptName);
-      return `about ${conceptName}`;
-    };
-    const work = toolOf('work', (given) => record(received, given));
-    const agent = new Agent({
-      model: scriptedModel(({ messages }) => {
-        if (messages.at(-1)?.role === 'user') return calls('work', { topic: '[[A]]' });
-        return received.length % 2 === 1 ? calls('work', { topic: '[[A]] [[B]]' }) : says('end');
-      }),
-      tools: [work],
-      lifecycle: [conceptAugmentation({ buildContext, keepFor })],
-      logger: keptLog().logger,
-    });
-    await agent.run('go');
-    await agent.run('go');
-
-    expect(asked).toEqual(expected);
-    expect(received).toHaveLength(4);
-    expect(received[1]).toEqual({ topic: '[[A]] [[B]]', _maenifold_context: 'about A\n\n---\n\nabout B' });
-  });
-
   test('S2-5.3: a missing program is logged as a skip, not as a failure', async () => {
     const missing = Object.assign(new Error('spawn maenifold ENOENT'), { code: 'ENOENT' });
     const { received, log } = await augmentedRun(

@@ -112,32 +112,6 @@ describe("S2-6.8: each log record of the opencode module has opencode's form", (
   });
 });
 
-test('keeps lookups for a run, which ends when opencode reports the session as idle', async () => {
-  const asked: string[] = [];
-  const buildContext = ({ conceptName }: { conceptName: string }) => {
-    asked.push(conceptName);
-    return 'kept';
-  };
-  const client = { app: { log() {} } };
-  const hooks = await conceptModule({ buildContext, keepFor: 'run' })({ client });
-  const call = async (sessionID: string) => {
-    const output = { args: { topic: '[[a]]' } };
-    await hooks['tool.execute.before']({ tool: 'work', sessionID, callID: 'c' }, output);
-    expect(output.args).toEqual({ topic: '[[a]]', _maenifold_context: 'kept' });
-  };
-  await call('s1');
-  await call('s1');
-  expect(asked).toEqual(['a']);
-  await call('s2');
-  expect(asked).toEqual(['a', 'a']);
-  await hooks.event?.({ event: { type: 'session.idle', properties: { sessionID: 's1' } } });
-  await call('s2');
-  await call('s1');
-
-  expect(asked).toEqual(['a', 'a', 'a']);
-  expect(await conceptModule({ buildContext })({ client })).not.toHaveProperty('event');
-});
-
 /** Returns a function that runs a tool call and returns the arguments that the tool received. */
 function receiver(part: { lifecycle?: AgentLifecycle; loader?: LifecycleLoader }) {
   const state = { input: undefined as unknown, received: undefined as unknown };

@@ -61,7 +61,7 @@ describe('an extension', () => {
     expect(now).toEqual({ names: ['b'], hooks: [{ ...hooks[0], extension: 'b' }], tools: [], skills: [] });
     expect(servers).toEqual([]);
     expect(loader.enabledNames()).toEqual(['a', 'b']);
-    expect(hooksOf(loader).map(({ extension }) => extension)).toEqual(['b', 'a']);
+    expect(hooksOf(loader).map(({ extension }) => extension)).toEqual(['a', 'b']);
     expect(loader.mcp.status()).toMatchObject([{ name: 'a-tell', state: 'connected' }]);
   });
 

@@ -1,5 +1,4 @@
 import { HookResultInvalidError, MessageInvalidError } from '../../errors.js';
-import { cloneData, isSameData } from '../../internal/plain-data.js';
 import { type Awaitable, isPromise } from '../../internal/promise.js';
 import type { EntryAction } from '../../lifecycle/hook-action.js';
 import { checkMessages } from '../../model/check-messages.js';
@@ -11,12 +10,10 @@ import { type CallbackCall, runCallback } from './callback.js';
 import {
   type ConversationView,
   copyReturned,
-  type InputView,
   isUnchanged,
   originalOf,
   viewConversation,
   viewForCallback,
-  writableView,
 } from './message-view.js';
 
 type Input = readonly Message[] | ShortCircuit;
@@ -67,35 +64,23 @@ function callOne(
   registration: Registration,
   conversation: ConversationView,
 ): Awaitable<Input | undefined> {
-  const { checkWrites } = run.settings;
-  const view = checkWrites ? writableView(conversation) : viewForCallback(conversation);
+  const { messages } = conversation;
+  const view = viewForCallback(conversation);
   const { source, extension } = registration;
   const call: CallbackCall<Input> = {
     name: 'onInputMessages',
-    call: (context) => extension.onInputMessages?.call(source, view.messages, context),
-    accept: (returned) => {
-      if (checkWrites) assertUnwritten(view);
-      return acceptMessages(returned, conversation, view);
-    },
+    call: (context) => extension.onInputMessages?.call(source, view, context),
+    accept: (returned) => (returned === undefined || returned === view ? messages : acceptMessages(returned, messages)),
   };
   return runCallback(run, registration, call);
 }
 
-function assertUnwritten(view: InputView): void {
-  if (!view.isWritten()) return;
-  const expected = 'onInputMessages must return new messages and must not write to the messages that it receives';
-  throw new HookResultInvalidError(expected, 'changed messages');
-}
-
-function acceptMessages(returned: unknown, { messages }: ConversationView, view: InputView): Input {
-  if (returned === undefined || returned === view.messages) {
-    return returned !== undefined && view.isWritten() ? cloneData(view.messages) : messages;
-  }
+function acceptMessages(returned: unknown, messages: readonly Message[]): Input {
   if (isShortCircuit(returned)) return returned;
   if (!Array.isArray(returned)) {
     throw new HookResultInvalidError('onInputMessages returns an array of messages, or shortCircuit(text)', returned);
   }
-  if (checkMessages(returned) === undefined) return adopt(returned, messages, view.isWritten());
+  if (checkMessages(returned) === undefined) return adopt(returned, messages);
   throw new MessageInvalidError('The messages that `onInputMessages` returned must have a result for each tool call.');
 }
 
@@ -104,26 +89,23 @@ function acceptMessages(returned: unknown, { messages }: ConversationView, view:
  * message that is not a view is compared with the original at its position, counted from the last original that was
  * found, from the start and from the end.
  */
-function adopt(returned: readonly Message[], current: readonly Message[], isWritten: boolean): readonly Message[] {
-  const copy = isWritten ? cloneData<Message> : copyReturned;
+function adopt(returned: readonly Message[], current: readonly Message[]): readonly Message[] {
   const shift = current.length - returned.length;
   let next = 0;
   const adopted = returned.map((message, index) => {
-    const original = isWritten ? undefined : originalOf(message);
+    const original = originalOf(message);
     if (original !== undefined) {
       if (original === current[next]) next += 1;
       return original;
     }
-    const at = [next, index + shift, index].find((position) => isSame(current[position], message, isWritten));
+    const at = [next, index + shift, index].find((position) => isSame(current[position], message));
     next = (at ?? next) + 1;
-    return at === undefined ? copy(message) : (current[at] as Message);
+    return at === undefined ? copyReturned(message) : (current[at] as Message);
   });
   const isWhole = shift === 0 && adopted.every((message, index) => message === current[index]);
   return isWhole ? current : adopted;
 }
 
-/** A view in which the callback wrote bytes must be compared in full. */
-function isSame(original: Message | undefined, message: Message, isWritten: boolean): boolean {
-  if (original === undefined) return false;
-  return isWritten ? isSameData(original, message) : isUnchanged(original, message);
+function isSame(original: Message | undefined, message: Message): boolean {
+  return original !== undefined && isUnchanged(original, message);
 }

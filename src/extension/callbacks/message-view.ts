@@ -1,4 +1,4 @@
-import { cloneData, isSameBytes, isSameData, sliceBytes } from '../../internal/plain-data.js';
+import { cloneData, isSameData, sliceBytes } from '../../internal/plain-data.js';
 import type { Message } from '../../model/message.js';
 
 /** Maps each object inside a view to the object that it was copied from. */
@@ -21,13 +21,6 @@ export interface ConversationView {
   readonly shared: readonly Message[] | undefined;
 }
 
-/** The messages that one callback receives. */
-export interface InputView {
-  readonly messages: readonly Message[];
-  /** Returns true if the callback wrote into its messages. */
-  isWritten(): boolean;
-}
-
 /** Makes the view of a conversation. A message keeps its view until its data changes. */
 export function viewConversation(messages: readonly Message[]): ConversationView {
   const views = messages.map(viewOf);
@@ -35,27 +28,12 @@ export function viewConversation(messages: readonly Message[]): ConversationView
   return { messages, views, shared: canShare ? Object.freeze(views.map(({ view }) => view)) : undefined };
 }
 
-/** Returns the messages for one callback. Bytes are copied when the callback reads them. */
-export function viewForCallback({ messages, views, shared }: ConversationView): InputView {
-  if (shared !== undefined) return { messages: shared, isWritten: isNever };
-  const read: BytesRead[] = [];
-  const own = views.map(({ view, hasBytes }, index) =>
-    hasBytes ? makeView(messages[index] as Message, (part) => hideBytes(part, read)) : view,
+/** Returns the frozen messages for one callback. Bytes are copied when the callback reads them. */
+export function viewForCallback({ messages, views, shared }: ConversationView): readonly Message[] {
+  if (shared !== undefined) return shared;
+  return Object.freeze(
+    views.map(({ view, hasBytes }, index) => (hasBytes ? makeView(messages[index] as Message, hideBytes) : view)),
   );
-  return {
-    messages: Object.freeze(own),
-    isWritten: () => read.some(({ bytes, copy }) => !isSameBytes(bytes, copy)),
-  };
-}
-
-/** Returns copies that the callback can write to without an effect on others, so that a write can be reported. */
-export function writableView({ messages }: ConversationView): InputView {
-  const copies = messages.map((message) => makeView(message, undefined));
-  const given = [...copies];
-  return {
-    messages: given,
-    isWritten: () => !isSameData(messages, given) || given.some((it, at) => it !== copies[at]),
-  };
 }
 
 /** Returns true if a value is a view of the original, or has equal data. */
@@ -71,10 +49,6 @@ export function originalOf(view: Message): Message | undefined {
 /** Returns a deep copy of a message. The parts that come from a view are replaced by their originals. */
 export function copyReturned(message: Message): Message {
   return cloneData(message, { replace: (value) => originals.get(value) });
-}
-
-function isNever(): boolean {
-  return false;
 }
 
 function isTwin(original: object, value: object): boolean {
@@ -101,30 +75,23 @@ function isCurrent(message: Message, { view, hasBytes }: MessageView): boolean {
 }
 
 /** Copies a message without its bytes. `finish` is called for each copied object. */
-function makeView(message: Message, finish: ((part: object) => void) | undefined): Message {
+function makeView(message: Message, finish: (part: object) => void): Message {
   const copies = new Map<object, object>();
-  const view = cloneData(message, { copies, copyBytes: finish && ((bytes) => bytes) });
+  const view = cloneData(message, { copies, copyBytes: (bytes) => bytes });
   for (const [from, to] of copies) {
     originals.set(to, from);
-    finish?.(to);
+    finish(to);
   }
   return view;
 }
 
-interface BytesRead {
-  readonly bytes: Uint8Array;
-  readonly copy: Uint8Array;
-}
-
 /** Replaces bytes by getters that copy them on the first access, and freezes the object. */
-function hideBytes(part: object, read: BytesRead[]): void {
+function hideBytes(part: object): void {
   for (const [key, bytes] of Object.entries(part)) {
     if (!(bytes instanceof Uint8Array)) continue;
     let copy: Uint8Array | undefined;
     const get = () => {
-      if (copy !== undefined) return copy;
-      copy = sliceBytes(bytes);
-      read.push({ bytes, copy });
+      copy ??= sliceBytes(bytes);
       return copy;
     };
     Object.defineProperty(part, key, { get, enumerable: true });

@@ -1,6 +1,7 @@
 import type { StreamGate } from '../../lifecycle/lifecycle.js';
 import type { ModelPart } from '../../model/model.js';
 import type { CallbackPlan } from '../plan.js';
+import { matchesTag } from '../registration.js';
 
 /**
  * Returns the gate for streamed text; undefined if no callback of the plan can change text. Callbacks for whole texts hold
@@ -44,7 +45,7 @@ class TagGate {
     const name = NAME.exec(rest)?.[0] ?? '';
     const tail = rest.slice(name.length);
     if (tail === '' || HIGH_SURROGATE.test(tail.slice(0, 1))) return tail.length < 2 && this.mayContinue(name);
-    this.isClosed = this.patterns.some((pattern) => isMatch(pattern, name));
+    this.isClosed = name !== '' && matchesTag(this.patterns, name);
     return this.isClosed;
   }
 
@@ -54,9 +55,4 @@ class TagGate {
       return fixed.startsWith(name) || (pattern !== fixed && name.startsWith(fixed));
     });
   }
-}
-
-function isMatch(pattern: string, name: string): boolean {
-  if (name === '') return false;
-  return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }

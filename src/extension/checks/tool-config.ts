@@ -37,7 +37,12 @@ export function toolConfigProblems(config: ToolConfig, known: KnownTools): strin
   return [...doubled, ...unknown];
 }
 
+/** Returns a problem for each unknown tool that a `lazy` config names. */
+export function lazyProblems(config: ToolConfig, known: KnownTools): readonly string[] {
+  return unknownToolNames([...new Set(guidedTools(config).flatMap(([, names]) => names))], known);
+}
+
 /** Returns each array of tool names with its key as written. */
-export function guidedTools(config: ToolConfig): [list: string, names: readonly string[]][] {
+function guidedTools(config: ToolConfig): [list: string, names: readonly string[]][] {
   return Object.entries(config).filter(([, value]) => isTexts(value));
 }

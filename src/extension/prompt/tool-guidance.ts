@@ -1,4 +1,5 @@
 import type { ToolSpec } from '../../model/model.js';
+import { lazyProblems } from '../checks/tool-config.js';
 import type { ToolConfig } from '../definition.js';
 import type { ExtensionRun } from '../run.js';
 
@@ -12,6 +13,23 @@ export function sortTools<T extends ToolSpec>(run: ExtensionRun, tools: readonly
   for (const name of avoided) ranks.set(name, 1);
   const rank = ({ name }: ToolSpec) => ranks.get(name) ?? 0;
   return [...tools].sort((a, b) => rank(a) - rank(b));
+}
+
+/**
+ * Logs a warning if a `lazy` `toolConfig` names unknown tools: once per extension, at the first model call. `register`
+ * has checked the others.
+ */
+export function checkLazyNames({ plan, run, logger, settings }: ExtensionRun): void {
+  for (const registration of plan.guidance) {
+    const { id, toolConfig = {} } = registration.extension;
+    if (!toolConfig.lazy || registration.checked) continue;
+    registration.checked = true;
+    const { tools, prefixes } = settings.knownTools();
+    const problems = lazyProblems(toolConfig, { tools: [...tools, ...run.tools], prefixes });
+    if (problems.length === 0) continue;
+    const message = `The \`toolConfig\` of extension "${id}" names unknown tools: ${problems.join('; ')}.`;
+    logger.warn(`${message} Correct the names, or add the tools.`, { extensionId: id });
+  }
 }
 
 /** Returns the guidance on the offered tools for the system message, or an empty array. */

@@ -2,7 +2,7 @@ import { TimeoutExceededError } from '../../errors.js';
 import type { StateEntry, StateScope, StateStats } from '../../state/state-store.js';
 import { isStandardSchema, type StandardSchema } from '../../tools/standard-schema.js';
 import { StateStoreError } from '../error.js';
-import { SessionBuffer } from './session-buffer.js';
+import { SessionCache, type WriteResult } from './session-cache.js';
 import { decodeState, encodeState, type StateCodec } from './state-codec.js';
 import { type StateSettings, StoreAccess } from './store-access.js';
 import type { StateSite, StateWrite } from './store-calls.js';
@@ -37,7 +37,7 @@ const UPDATE_ATTEMPTS = 100;
 export class ExtensionState {
   private readonly access: StoreAccess;
   /** The state of the sessions in which a run uses state, if the store has batches. */
-  private readonly buffers = new Map<string, SessionBuffer>();
+  private readonly caches = new Map<string, SessionCache>();
   /** The last update of each value that is being updated. Updates of one process wait for one another. */
   private readonly updating = new Map<string, Promise<unknown>>();
 
@@ -54,29 +54,29 @@ export class ExtensionState {
   /** Starts to batch the reads and writes of a run. Returns false if the store has no batches. */
   enter({ session, extensions, isNew }: StateRun): boolean {
     if (!this.access.isBatched) return false;
-    const buffer = this.buffers.get(session) ?? new SessionBuffer(session, this.access, isNew);
-    this.buffers.set(session, buffer);
-    buffer.enter(extensions);
+    const cache = this.caches.get(session) ?? new SessionCache(session, this.access, isNew);
+    this.caches.set(session, cache);
+    cache.enter(extensions);
     return true;
   }
 
   /** Ends a run that another attempt goes on with. Its writes are dropped, because the other attempt repeats them. */
   abandon(session: string): void {
-    const buffer = this.buffers.get(session);
-    if (buffer === undefined) return;
-    buffer.runs -= 1;
-    if (buffer.runs === 0) this.buffers.delete(session);
+    const cache = this.caches.get(session);
+    if (cache === undefined) return;
+    cache.runs -= 1;
+    if (cache.runs === 0) this.caches.delete(session);
   }
 
   /** Ends a run that has entered: sends its writes to the store. */
   async leave(session: string, site: StateSite): Promise<void> {
-    const buffer = this.buffers.get(session);
-    if (buffer === undefined) return;
+    const cache = this.caches.get(session);
+    if (cache === undefined) return;
     try {
-      await buffer.finish(site);
+      await cache.finish(site);
     } finally {
-      buffer.runs -= 1;
-      if (buffer.runs === 0) this.buffers.delete(session);
+      cache.runs -= 1;
+      if (cache.runs === 0) this.caches.delete(session);
     }
   }
 
@@ -85,7 +85,7 @@ export class ExtensionState {
     { key, as }: { key: string; as: Decoder<T> | undefined },
     site: StateSite,
   ): Promise<T | undefined> {
-    const text = await this.read(scope, key, site);
+    const text = await this.placeOf(scope).get(scope, key, site);
     this.access.count('get', scope.extension);
     return text === undefined ? undefined : decodeState(key, text, as);
   }
@@ -101,14 +101,14 @@ export class ExtensionState {
   /** Repeats a write of an earlier attempt of a durable run. */
   async repeat(session: string, { extension, key, value }: StateWrite, site: StateSite): Promise<void> {
     const scope = { extension, session };
-    if (key === undefined || value === undefined) await this.remove(scope, key, site);
+    if (key === undefined || value === undefined) await this.placeOf(scope).clear(scope, key, site);
     else await this.write(scope, { key, value }, site);
   }
 
   private async write(scope: StateScope, entry: StateEntry, site: StateSite): Promise<void> {
-    const result = await (this.buffers.get(scope.session) ?? this.access).set(scope, entry, site);
+    const { isPending }: WriteResult = await this.placeOf(scope).set(scope, entry, site);
     site.written?.push({ extension: scope.extension, key: entry.key, value: entry.value });
-    if (result !== 'pending') this.access.count('set', scope.extension);
+    if (!isPending) this.access.count('set', scope.extension);
   }
 
   /** Replaces a value by a function of it. Repeats the function if the value was changed in the meantime. */
@@ -127,7 +127,7 @@ export class ExtensionState {
 
   async clear(scope: StateScope, key: string | undefined, site: StateSite): Promise<void> {
     const { extension, session } = scope;
-    const count = await this.remove(scope, key, site);
+    const count = await this.placeOf(scope).clear(scope, key, site);
     site.written?.push({ extension, key });
     this.access.count('clear', extension);
     const what = key === undefined ? 'its state' : `state "${key}"`;
@@ -135,20 +135,21 @@ export class ExtensionState {
     site.logger.info(`Extension "${extension}" cleared ${what} in session "${session}".`, details);
   }
 
-  private remove(scope: StateScope, key: string | undefined, site: StateSite): Promise<number> {
-    return (this.buffers.get(scope.session) ?? this.access).clear(scope, key, site);
+  /** The cache of a session with a run, if the store has batches; otherwise the store. */
+  private placeOf({ session }: StateScope): SessionCache | StoreAccess {
+    return this.caches.get(session) ?? this.access;
   }
 
   /** Removes all state of an extension after its unfinished writes. Resolves to the number of removed values. */
   async clearExtension(extension: string, site: StateSite): Promise<number> {
-    const dropped = [...this.buffers.values()].map((buffer) => buffer.drop(extension));
+    const dropped = [...this.caches.values()].map((cache) => cache.drop(extension));
     const cleared = await this.access.clearExtension(extension, site);
     return dropped.reduce((sum, count) => sum + count, cleared);
   }
 
   /** Removes the state of a session after its unfinished writes. Resolves to the number of removed values. */
   async clearSession(session: string, site: StateSite): Promise<number> {
-    const dropped = this.buffers.get(session)?.drop() ?? 0;
+    const dropped = this.caches.get(session)?.drop() ?? 0;
     return dropped + (await this.access.clearSession(session, site));
   }
 
@@ -158,7 +159,7 @@ export class ExtensionState {
   }
 
   async stats(session: string, site: StateSite): Promise<StateStats> {
-    await this.buffers.get(session)?.flush(site);
+    await this.caches.get(session)?.flush(site);
     return this.access.stats(session, site);
   }
 
@@ -169,28 +170,17 @@ export class ExtensionState {
   ): Promise<T> {
     const codec = as === undefined || isStandardSchema(as) ? undefined : (as as StateCodec<T>);
     for (let attempt = 0; attempt < UPDATE_ATTEMPTS; attempt += 1) {
-      const text = await this.read(scope, key, site);
+      const text = await this.placeOf(scope).get(scope, key, site);
       check();
       const value = update(text === undefined ? undefined : await decodeState(key, text, as));
       const entry = { key, value: encodeState(key, value, codec) };
       if (site.written !== undefined) await this.write(scope, entry, site);
-      else if (!(await this.replace(scope, { ...entry, ifValue: text ?? null }, site))) continue;
+      else if ((await this.placeOf(scope).set(scope, { ...entry, ifValue: text ?? null }, site)).conflict) continue;
       this.access.count('update', scope.extension);
       return value;
     }
     const problem = new TimeoutExceededError(`update of state "${key}" in ${UPDATE_ATTEMPTS} attempts`, 0);
     throw new StateStoreError('update', problem);
-  }
-
-  private read(scope: StateScope, key: string, site: StateSite): Promise<string | undefined> {
-    return (this.buffers.get(scope.session) ?? this.access).get(scope, key, site);
-  }
-
-  /** Returns false if the value is not `ifValue`. */
-  private async replace(scope: StateScope, entry: StateEntry, site: StateSite): Promise<boolean> {
-    const buffer = this.buffers.get(scope.session);
-    if (buffer !== undefined) return (await buffer.set(scope, entry, site)) !== 'conflict';
-    return !(await this.access.set(scope, entry, site)).conflict;
   }
 }
 

@@ -19,8 +19,8 @@ import {
 } from '../../telemetry/metrics.js';
 import { StateLimitError } from '../error.js';
 import type { ExtensionMetrics } from '../metrics.js';
-import type { PendingWrite } from './pending-changes.js';
-import { type StateSite, type StoreCall, StoreCalls, type StoreTimes } from './store-calls.js';
+import type { PendingWrite } from './cached-values.js';
+import { type StateSite, StoreCalls, type StoreTimes } from './store-calls.js';
 
 /** The state of a session has reached 80 % of `sessionBytes`. Sent again only after the size has fallen below 80 %. */
 export interface StateAlert {
@@ -60,8 +60,6 @@ const ALL: StateScope = { extension: '', session: '' };
 /** Calls the state store. Each call keeps the limits and the timeout, or rejects with a typed error. */
 export class StoreAccess {
   private readonly calls: StoreCalls;
-  /** Unfinished removals, by extension id. A new extension with the same id waits for the removal. */
-  private readonly clearing = new Map<string, Promise<unknown>>();
 
   constructor(private readonly settings: StateSettings) {
     this.calls = new StoreCalls(settings);
@@ -83,54 +81,46 @@ export class StoreAccess {
 
   get(scope: StateScope, key: string, site: StateSite): Promise<string | undefined> {
     const { store, policy } = this.settings;
-    return this.call({ scope, operation: 'get', act: () => store.get(scope, key, policy) }, site);
+    return this.calls.run({ scope, operation: 'get', act: () => store.get(scope, key, policy) }, site);
   }
 
   /** Rejects with a StateLimitError if the value does not fit. */
   async set(scope: StateScope, entry: StateEntry, site: StateSite): Promise<StateChange> {
     const { store, policy } = this.settings;
-    const change = await this.call({ scope, operation: 'set', act: () => store.set(scope, entry, policy) }, site);
+    const change = await this.calls.run({ scope, operation: 'set', act: () => store.set(scope, entry, policy) }, site);
     if (!change.conflict) this.accept(scope, { entry, change }, site.logger);
     return change;
   }
 
   clear(scope: StateScope, key: string | undefined, site: StateSite): Promise<number> {
     const { store } = this.settings;
-    return this.call({ scope, operation: 'clear', act: () => store.clear(scope, key) }, site);
+    return this.calls.run({ scope, operation: 'clear', act: () => store.clear(scope, key) }, site);
   }
 
   /** Removes all state of an extension after its unfinished writes. Resolves to the number of removed values. */
   async clearExtension(extension: string, site: StateSite): Promise<number> {
-    const { store } = this.settings;
-    const act = () => store.clearExtension(extension);
-    const clearing = this.calls
-      .settled((scope) => scope.extension === extension || scope.extension === '')
-      .then(() => this.calls.run({ scope: ALL, operation: 'clearExtension', act }, site));
-    this.clearing.set(extension, clearing);
-    try {
-      return await clearing;
-    } finally {
-      if (this.clearing.get(extension) === clearing) this.clearing.delete(extension);
-    }
+    await this.calls.settled((scope) => scope.extension === extension || scope.extension === '');
+    const act = () => this.settings.store.clearExtension(extension);
+    return this.calls.run({ scope: ALL, operation: 'clearExtension', act }, site);
   }
 
   /** Removes the state of a session after its unfinished writes. Resolves to the number of removed values. */
   async clearSession(session: string, site: StateSite): Promise<number> {
     await this.calls.settled((scope) => scope.session === session);
     const act = () => this.settings.store.clearSession(session);
-    return this.call({ scope: { ...ALL, session }, operation: 'clearSession', act }, site);
+    return this.calls.run({ scope: { ...ALL, session }, operation: 'clearSession', act }, site);
   }
 
   /** Restarts the session's time to live. */
   async touch(session: string, site: StateSite): Promise<void> {
     const { store, policy } = this.settings;
     const act = () => store.touch(session, policy);
-    await this.call({ scope: { ...ALL, session }, operation: 'touch', act }, site);
+    await this.calls.run({ scope: { ...ALL, session }, operation: 'touch', act }, site);
   }
 
   stats(session: string, site: StateSite): Promise<StateStats> {
     const act = () => this.settings.store.stats(session);
-    return this.call({ scope: { ...ALL, session }, operation: 'stats', act }, site);
+    return this.calls.run({ scope: { ...ALL, session }, operation: 'stats', act }, site);
   }
 
   /** Reads values of several extensions. The store must have `peek`. */
@@ -138,19 +128,14 @@ export class StoreAccess {
     const { store } = this.settings;
     const query = { session, extensions, extensionBytes: Math.floor(PEEKED_BYTES / Math.max(1, extensions.length)) };
     const act = () => store.peek?.(query) ?? EMPTY;
-    return this.call({ scope: { ...ALL, session }, operation: 'peek', act }, site);
+    return this.calls.run({ scope: { ...ALL, session }, operation: 'peek', act }, site);
   }
 
   /** Writes values of several extensions. The store must have `apply`. */
   async apply(batch: StateBatch, site: StateSite): Promise<readonly StateChange[]> {
     const { store, policy } = this.settings;
     const act = () => store.apply?.(batch, policy) ?? [];
-    return this.call({ scope: { ...ALL, session: batch.session }, operation: 'apply', act }, site);
-  }
-
-  /** Resolves when no removal of the state of an extension is unfinished. */
-  async idle(): Promise<void> {
-    while (this.clearing.size > 0) await Promise.allSettled(this.clearing.values());
+    return this.calls.run({ scope: { ...ALL, session: batch.session }, operation: 'apply', act }, site);
   }
 
   /** Records a write and its effects. Throws StateLimitError if the value did not fit. */
@@ -177,14 +162,6 @@ export class StoreAccess {
   count(operation: 'get' | 'set' | 'update' | 'clear', extension: string, times = 1): void {
     for (let at = 0; at < times; at += 1)
       this.settings.metrics.count(EXTENSION_STATE_OPERATIONS, { operation, extension_id: extension });
-  }
-
-  /** Calls the store after an unfinished removal for the same extension id. */
-  private call<T>(call: StoreCall<T>, site: StateSite): Promise<T> {
-    const clearing = this.clearing.get(call.scope.extension);
-    if (clearing === undefined) return this.calls.run(call, site);
-    const later = clearing.then(ignore, ignore).then(() => this.calls.run(call, site));
-    return this.calls.tracked(call.scope, later);
   }
 
   private reportEvictions({ extension, session }: StateScope, { evicted }: StateChange, logger: Logger): void {
@@ -215,5 +192,3 @@ export class StoreAccess {
 function limitsIn({ extensionBytes, sessionBytes }: StatePolicy): string {
   return `${extensionBytes} bytes for an extension in a session, ${sessionBytes} bytes for all extensions together`;
 }
-
-function ignore(): void {}

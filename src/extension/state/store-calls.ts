@@ -1,7 +1,7 @@
 import { describeError, OptionInvalidError, TimeoutExceededError } from '../../errors.js';
 import { type Clock, withinTime } from '../../internal/clock.js';
 import type { Logger } from '../../internal/logger.js';
-import { type Awaitable, createDeferred, isPromise } from '../../internal/promise.js';
+import { type Awaitable, isPromise } from '../../internal/promise.js';
 import { StateKeyError } from '../../state/state-key.js';
 import type { StateScope } from '../../state/state-store.js';
 import { StateStoreError } from '../error.js';
@@ -30,6 +30,11 @@ export interface StoreCall<T> {
   readonly act: () => Awaitable<T>;
 }
 
+interface Pending {
+  readonly scope: StateScope;
+  readonly answer: Promise<unknown>;
+}
+
 /** The time limits of store calls. */
 export interface StoreTimes {
   readonly timeoutMs: number;
@@ -37,25 +42,17 @@ export interface StoreTimes {
   readonly pauseMs: number | undefined;
 }
 
-interface Pending {
-  readonly scope: StateScope;
-  readonly answer: Promise<unknown>;
-}
-
 /**
- * Calls the state store within a time limit. If a call times out and the store has answered no call in the meantime, all
- * waiting calls fail with it, and later calls fail at once for a while.
+ * Calls the state store within a time limit. If a call times out and the store has answered no call in the meantime,
+ * later calls fail at once for a while.
  */
 export class StoreCalls {
   private readonly pending = new Set<Pending>();
   private answeredAt = Number.NEGATIVE_INFINITY;
   private pausedUntil = Number.NEGATIVE_INFINITY;
   private failure: unknown = undefined;
-  private outage = createDeferred<never>();
 
-  constructor(private readonly times: StoreTimes) {
-    this.outage.promise.catch(() => {});
-  }
+  constructor(private readonly times: StoreTimes) {}
 
   /** Resolves when the unfinished calls that match are finished. */
   async settled(matches: (scope: StateScope) => boolean): Promise<void> {
@@ -68,50 +65,34 @@ export class StoreCalls {
     try {
       if (site.clock.now() < this.pausedUntil) throw this.failure;
       const result = act();
-      return isPromise(result) ? await this.tracked(scope, this.bounded(operation, result, site)) : result;
+      if (!isPromise(result)) return result;
+      const entry = { scope, answer: this.bounded(operation, result, site) };
+      this.pending.add(entry);
+      return await entry.answer.finally(() => this.pending.delete(entry));
     } catch (error) {
       if (error instanceof StateKeyError || error instanceof OptionInvalidError) throw error;
       throw new StateStoreError(operation, error);
     }
   }
 
-  /** Counts a promise as an unfinished call until it settles. */
-  async tracked<T>(scope: StateScope, answer: Promise<T>): Promise<T> {
-    const entry = { scope, answer };
-    this.pending.add(entry);
-    try {
-      return await answer;
-    } finally {
-      this.pending.delete(entry);
-    }
-  }
-
-  private async bounded<T>(operation: string, result: PromiseLike<T>, site: StateSite): Promise<T> {
-    const { clock } = site;
+  private async bounded<T>(operation: string, result: PromiseLike<T>, { clock, logger }: StateSite): Promise<T> {
     const startedAt = clock.now();
     const late = new TimeoutExceededError(`state store's \`${operation}\``, this.times.timeoutMs);
-    const timed = withinTime(result, late, clock);
     try {
-      const answer = await Promise.race([timed, this.outage.promise]);
+      const answer = await withinTime(result, late, clock);
       this.answeredAt = clock.now();
       return answer;
     } catch (error) {
-      timed.clear();
-      timed.catch(() => {});
-      if (isTimeout(error) && this.answeredAt <= startedAt) this.pause(error, clock.now() - startedAt, site);
+      const isSilent = isTimeout(error) && this.answeredAt <= startedAt && clock.now() >= this.pausedUntil;
+      if (isSilent) this.pause(error, clock.now() - startedAt, { clock, logger });
       throw error;
     }
   }
 
   private pause(error: unknown, tookMs: number, { clock, logger }: StateSite): void {
-    if (clock.now() < this.pausedUntil) return;
     const { pauseMs = tookMs } = this.times;
     this.pausedUntil = clock.now() + pauseMs;
     this.failure = error;
-    const { reject } = this.outage;
-    this.outage = createDeferred<never>();
-    this.outage.promise.catch(() => {});
-    reject(error as never);
     logger.warn(
       `The state store does not answer, so calls of extensions fail at once for ${pauseMs} ms: ${describeError(error)}`,
       error,

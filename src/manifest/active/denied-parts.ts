@@ -1,4 +1,4 @@
-import { type ManifestDiagnostic, problemsText } from '../../internal/problem.js';
+import { diagnosticOf, type ManifestDiagnostic } from '../../internal/problem.js';
 import { type DeniedDecision, isApprovable } from '../../trust/decision.js';
 import type { TrustGate } from '../../trust/gate.js';
 import type { TrustItem } from '../../trust/item.js';
@@ -41,9 +41,8 @@ export class DeniedParts {
     const { unapprovable: lost } = this;
     if (lost.length === 0) return [];
     const isError = !this.hasUsable || lost.some(({ item }) => item.kind === 'hook');
-    const problems = lost.map((decision) => ({ path: '', message: decision.message }));
-    const message = `Extension "${name}" (${source}) has parts that nobody can approve: ${problemsText(problems)}`;
-    return [{ level: isError ? 'error' : 'warning', message, extension: name, source, problems }];
+    const problems = lost.map(({ message }) => ({ path: '', message: `nobody can approve a part: ${message}` }));
+    return [diagnosticOf(isError ? 'error' : 'warning', { extension: name, source }, problems)];
   }
 
   private add(message: string, decision: DeniedDecision | undefined): void {

@@ -1,6 +1,6 @@
 import { describeError } from '../../errors.js';
 import type { Changes } from '../../internal/changes.js';
-import type { ManifestDiagnostic } from '../../internal/problem.js';
+import { diagnosticOf, type ManifestDiagnostic } from '../../internal/problem.js';
 import type { McpServerConfig, McpServerOrigin } from '../../mcp/config/definition.js';
 import type { McpServers } from '../../mcp/mcp.js';
 import type { McpServerState } from '../../mcp/server/status.js';
@@ -27,7 +27,7 @@ interface Added {
 
 /** Adds the servers of active extension packages to the MCP loader. */
 export class InstalledServers {
-  private added: Added[] = [];
+  private added: readonly Added[] = [];
 
   constructor(
     readonly mcp: McpServers,
@@ -40,24 +40,15 @@ export class InstalledServers {
   ) {}
 
   /**
-   * Adds the servers of extension packages at once. Resolves when each server is connected, waits for an approval or
-   * has failed.
+   * Replaces the servers with those of the given extension packages. Tools change at once. Resolves when each server is
+   * connected, waits for an approval or has failed. An unchanged server keeps its connection. If `graceful`, open calls
+   * of a removed server get their results before it ends. Otherwise they fail, and the promise waits for its end.
    */
-  async add(all: readonly PreparedExtension[]): Promise<void> {
-    const wanted = this.wantedOf(all);
-    this.added.push(...wanted.map(({ server }) => server));
-    await Promise.all(wanted.map((one) => this.put(one)));
-  }
-
-  /**
-   * Replaces the servers with those of the given extension packages, and resolves as `add` does. An unchanged server
-   * keeps its connection. Open calls of a removed or changed server get their results before the server ends.
-   */
-  async replace(all: readonly PreparedExtension[]): Promise<Changes> {
+  async replace(all: readonly PreparedExtension[], { graceful }: { readonly graceful: boolean }): Promise<Changes> {
     const wanted = this.wantedOf(all);
     const gone = this.added.filter((known) => !wanted.some(({ server }) => isSame(server, known)));
     this.added = wanted.map(({ server }) => server);
-    const removed = gone.map(({ id, origin }) => this.mcp.remove(id, { graceful: true, origin }));
+    const removed = gone.map(({ id, origin }) => this.mcp.remove(id, { graceful, origin }));
     const put = wanted.map(async (one) => ({ id: one.server.id, outcome: await this.put(one) }));
     const outcomes = await Promise.all(put);
     await Promise.all(removed);
@@ -65,16 +56,6 @@ export class InstalledServers {
       outcomes.flatMap(({ id, outcome }) => (outcome === wantedOutcome ? [id] : []));
     const removedIds = gone.map(({ id }) => id);
     return { added: idsOf('added'), removed: removedIds, changed: idsOf('changed'), unchanged: idsOf('unchanged') };
-  }
-
-  /**
-   * Removes the servers of an extension package. Their tools are removed at once. Resolves when all their processes
-   * have ended.
-   */
-  async remove(extension: string): Promise<void> {
-    const gone = this.added.filter((server) => server.extension === extension);
-    this.added = this.added.filter((server) => !gone.includes(server));
-    await Promise.all(gone.map(({ id, origin }) => this.mcp.remove(id, { origin })));
   }
 
   /** Returns the current servers of each extension package. */
@@ -113,10 +94,8 @@ export class InstalledServers {
     }
   }
 
-  private report({ name: extension, source }: ExtensionPackage, server: string, problem: string): void {
-    const message = `Extension "${extension}" (${source}): server "${server}": ${problem}`;
-    const problems = [{ path: `mcpServers.${server}`, message: problem }];
-    this.context.report({ level: 'warning', message, extension, source, problems });
+  private report({ name: extension, source }: ExtensionPackage, server: string, message: string): void {
+    this.context.report(diagnosticOf('warning', { extension, source }, [{ path: `mcpServers.${server}`, message }]));
   }
 }
 

@@ -1,5 +1,5 @@
 import { namesText } from '../../internal/names-text.js';
-import type { ManifestDiagnostic } from '../../internal/problem.js';
+import { diagnosticOf, type ManifestDiagnostic } from '../../internal/problem.js';
 import { isAside } from '../../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import type { Message } from '../../model/message.js';
@@ -75,8 +75,7 @@ export class HiddenTools {
   }
 }
 
-function hidesNothing({ name, source }: ExtensionPackage, tools: readonly string[]): ManifestDiagnostic {
-  const problem = `no tool is named ${namesText(tools)}. If a tool has another name here, map the name in \`toolNames\` of the shell hooks`;
-  const message = `Extension "${name}" (${source}): excludeTools hides nothing: ${problem}`;
-  return { level: 'warning', message, extension: name, source, problems: [{ path: 'excludeTools', message: problem }] };
+function hidesNothing({ name: extension, source }: ExtensionPackage, tools: readonly string[]): ManifestDiagnostic {
+  const message = `it hides nothing: no tool is named ${namesText(tools)}. If a tool has another name here, map the name in \`toolNames\` of the shell hooks`;
+  return diagnosticOf('warning', { extension, source }, [{ path: 'excludeTools', message }]);
 }

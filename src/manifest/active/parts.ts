@@ -13,9 +13,9 @@ import { EnableChoices } from '../enable-choices.js';
 import type { ManifestSettings } from '../options.js';
 import { redactingHost } from '../settings/redacting-host.js';
 import { Redactor } from '../settings/redactor.js';
-import { ActiveExtensions } from './active-extensions.js';
 import { InstalledServers } from './installed-servers.js';
 import { type ExtensionEffects, extensionLifecycle, HiddenTools } from './lifecycle.js';
+import type { PreparedExtension } from './preparation.js';
 
 /** Creates and connects the gate, hooks, servers, skills and extension packages of one agent. */
 export class ManifestParts {
@@ -24,7 +24,7 @@ export class ManifestParts {
   readonly gate: TrustGate;
   readonly shell: ShellHooks;
   readonly mcp: McpServers;
-  readonly active: ActiveExtensions;
+  readonly servers: InstalledServers;
   readonly choices: EnableChoices;
   standalone: LoadedSkills = { entries: [], denied: [], diagnostics: [] };
   private target: Logger;
@@ -43,8 +43,7 @@ export class ManifestParts {
     this.mcp = settings.mcp ?? mcpServers({ gate, system: { env } });
     this.choices = new EnableChoices(settings);
     const redact = <Value>(value: Value): Value => this.redactor.copyValues(value);
-    const servers = new InstalledServers(this.mcp, { workspaceDir, report: this.diagnostics.report, redact });
-    this.active = new ActiveExtensions(this.shell.registry, servers);
+    this.servers = new InstalledServers(this.mcp, { workspaceDir, report: this.diagnostics.report, redact });
   }
 
   async load(host: LoaderHost): Promise<void> {
@@ -63,8 +62,7 @@ export class ManifestParts {
   }
 
   /** Updates skills, instructions and hidden tools from the active extension packages. */
-  publish(): void {
-    const active = this.active.list();
+  publish(active: readonly PreparedExtension[]): void {
     const skills = active.flatMap(({ texts }) => texts.skills.map((entry) => this.redacted(entry)));
     this.skills.replace([...skills, ...this.standalone.entries]);
     const contexts = active.map(({ texts }) => this.redactor.values(texts.context)).filter((text) => text !== '');

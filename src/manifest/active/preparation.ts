@@ -1,4 +1,4 @@
-import { type ManifestDiagnostic, problemsText } from '../../internal/problem.js';
+import { diagnosticOf, type ManifestDiagnostic } from '../../internal/problem.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
 import type { PresentHooks } from '../../shell-hooks/hook/identity.js';
 import { DATA_VARIABLE } from '../../skills/folder.js';
@@ -152,38 +152,27 @@ function guardLoss({ lostGuards = [] }: ExtensionPackage, lost: readonly HookReg
 }
 
 /** Reports all lost hooks in one error. */
-function lostHooks(extension: ExtensionPackage, lost: readonly HookRegistration[]): readonly ManifestDiagnostic[] {
+function lostHooks(
+  { name: extension, source }: ExtensionPackage,
+  lost: readonly HookRegistration[],
+): readonly ManifestDiagnostic[] {
   if (lost.length === 0) return [];
-  const { name, source } = extension;
   const problems = lost.map((hook) => ({ path: 'hooks', message: problemOfHook(hook) ?? '' }));
-  const message = `Extension "${name}" (${source}) lost a hook: ${problemsText(problems)}`;
-  return [{ level: 'error', message, extension: name, source, problems }];
+  return [diagnosticOf('error', { extension, source }, problems)];
 }
 
 function settingDiagnostics(
-  { name, source, settings }: ExtensionPackage,
-  resolved: ResolvedSettings,
+  { name: extension, source }: ExtensionPackage,
+  { problems }: ResolvedSettings,
 ): ManifestDiagnostic[] {
-  const diagnose = (setting: string, message: string): ManifestDiagnostic => ({
+  return problems.map(({ setting, message: problem }) => ({
     level: 'warning',
-    extension: name,
+    extension,
     source,
-    problems: [{ path: `settings.${setting}`, message }],
+    problems: [{ path: `settings.${setting}`, message: problem }],
     // Without a colon after the name: the redactor would redact the text after the colon as the setting's value.
-    message: `Extension "${name}", setting "${setting}" cannot be used: ${message}`,
-  });
-  const descriptions = new Map(settings.map((setting) => [setting.name, setting]));
-  return [
-    ...resolved.problems.map(({ setting, message }) => diagnose(setting, message)),
-    ...resolved.missing.map((setting) => {
-      const variable = descriptions.get(setting)?.envVar;
-      const how = variable === undefined ? '' : ` or set the environment variable ${variable}`;
-      return diagnose(
-        setting,
-        `it is required but has no value, so the extension is inactive. Set it in the configuration${how}.`,
-      );
-    }),
-  ];
+    message: `Extension "${extension}", setting "${setting}" cannot be used: ${problem}`,
+  }));
 }
 
 function registrationsOf(

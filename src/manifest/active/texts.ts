@@ -1,15 +1,15 @@
 import { dirname, join } from 'node:path';
-import type { ManifestDiagnostic, ManifestProblem } from '../../internal/problem.js';
+import { diagnosticOf, type ManifestDiagnostic } from '../../internal/problem.js';
 import { readText } from '../../process/files/file-bytes.js';
 import { resolveInside } from '../../process/files/relative-path.js';
 import { withDistinctIds } from '../../skills/distinct-ids.js';
 import { SkillUnavailableError } from '../../skills/error.js';
-import { findCommands, findSkillFolders, loadFolderSkill } from '../../skills/folder.js';
-import { GatedFolder } from '../../skills/gated-folder.js';
+import { findCommands, findSkillFolders, loadFolderSkill, type SkillPlace } from '../../skills/folder.js';
+import { gatedFolder, type OpenedFolder } from '../../skills/gated-folder.js';
 import type { SkillEntry } from '../../skills/skill.js';
 import type { DeniedDecision } from '../../trust/decision.js';
 import type { TrustGate } from '../../trust/gate.js';
-import type { ExtensionPackage } from '../extension.js';
+import type { ExtensionPackage, ManifestSkill } from '../extension.js';
 import { type FolderReading, readExtensionFolder } from '../extension-folder.js';
 import { formatOf } from '../formats/list.js';
 import { createReferenceFinder } from '../settings/reference.js';
@@ -47,14 +47,16 @@ export interface TextReading extends Omit<FolderReading, 'scope'> {
 /** Reads the approved texts of an extension package for the model. One approval covers them and the hidden tools. */
 export async function loadExtensionTexts(judged: JudgedExtension, reading: TextReading): Promise<ExtensionTexts> {
   const { extension } = judged;
-  const source = new TextSource(judged, reading);
   const nothing = { ...NO_TEXTS, denied: undefined, diagnostics: [] };
   if (!(await changesRequests(extension))) return nothing;
-  const opened = await source.open();
+  const openFolder = gatedFolder(reading.gate, promptItem(judged));
+  const open = async () => checked(await openFolder(), extension, reading);
+  const opened = await open();
   if ('problem' in opened) return { ...nothing, denied: opened };
-  const loaded = await loadFolders(judged, source, opened.root);
+  const place = { open: openFolder, data: dataFolder(extension, reading.userDir), scope: extension.scope };
+  const loaded = await loadFolders(extension, place, opened.root);
   const context = await readContext(extension, opened.root);
-  const skills = [...extension.skills.map((skill) => source.entryOf(skill)), ...loaded.skills];
+  const skills = [...extension.skills.map((skill) => entryOf(extension, skill, open)), ...loaded.skills];
   const named = addCommands(extension.name, skills, loaded.commands);
   return {
     skills: named.skills,
@@ -73,45 +75,33 @@ export async function changesRequests(extension: ExtensionPackage): Promise<bool
   return found.some((path) => path !== undefined);
 }
 
-/** Opens the texts of one extension package in their approved version. */
-class TextSource {
-  readonly gated: GatedFolder;
-  readonly data: string | undefined;
+/** Denies an approved directory whose manifest differs from the loaded manifest, which was read before the approval. */
+async function checked(
+  opened: OpenedFolder,
+  extension: ExtensionPackage,
+  reading: TextReading,
+): Promise<{ readonly root: string } | TextDenial> {
+  if ('problem' in opened || opened.root === extension.root) return opened;
+  const { extension: approved } = await readExtensionFolder(opened.root, { ...reading, scope: extension.scope });
+  const isSame = approved !== undefined && contentText(approved) === contentText(extension);
+  return isSame ? opened : { problem: 'its manifest has changed since it was loaded: reload the extensions' };
+}
 
-  constructor(
-    private readonly judged: JudgedExtension,
-    private readonly reading: TextReading,
-  ) {
-    this.gated = new GatedFolder(reading.gate, promptItem(judged));
-    this.data = dataFolder(judged.extension, reading.userDir);
-  }
-
-  /**
-   * Opens the approved directory. Fails if its manifest differs from the loaded manifest, which was read before the
-   * approval.
-   */
-  async open(): Promise<{ readonly root: string } | TextDenial> {
-    const { judged, reading } = this;
-    const opened = await this.gated.open();
-    if ('problem' in opened || opened.root === judged.extension.root) return opened;
-    const { extension } = await readExtensionFolder(opened.root, { ...reading, scope: judged.extension.scope });
-    const isSame = extension !== undefined && contentText(extension) === contentText(judged.extension);
-    return isSame ? opened : { problem: 'its manifest has changed since it was loaded: reload the extensions' };
-  }
-
-  entryOf(skill: ExtensionPackage['skills'][number]): SkillEntry {
-    const { extension } = this.judged;
-    const { name, scope, source } = extension;
-    const id = `${name}:${skill.name}`;
-    return {
-      skill: { ...skill, id, parameters: skill.parameters ?? [], extension: name, scope, source },
-      open: async () => {
-        const opened = await this.open();
-        if ('problem' in opened) throw new SkillUnavailableError(id, opened.problem);
-        return { prompt: skill.prompt };
-      },
-    };
-  }
+/** Returns a skill of the manifest itself. */
+function entryOf(
+  { name: extension, scope, source }: ExtensionPackage,
+  skill: ManifestSkill,
+  open: () => Promise<{ readonly root: string } | TextDenial>,
+): SkillEntry {
+  const id = `${extension}:${skill.name}`;
+  return {
+    skill: { ...skill, id, parameters: skill.parameters ?? [], extension, scope, source },
+    async open() {
+      const opened = await open();
+      if ('problem' in opened) throw new SkillUnavailableError(id, opened.problem);
+      return { prompt: skill.prompt };
+    },
+  };
 }
 
 /** Returns the content of a manifest without its location. */
@@ -119,15 +109,19 @@ function contentText({ root: _root, source: _source, scope: _scope, ...content }
   return JSON.stringify(content);
 }
 
-async function loadFolders({ extension }: JudgedExtension, { gated, data }: TextSource, root: string) {
+async function loadFolders(
+  extension: ExtensionPackage,
+  shared: Pick<SkillPlace, 'open' | 'data' | 'scope'>,
+  root: string,
+) {
   const skills: SkillEntry[] = [];
   const commands: SkillEntry[] = [];
   const diagnostics: ManifestDiagnostic[] = [];
-  const { name, scope, format } = extension;
+  const { name, format } = extension;
   const findSettings = createReferenceFinder(extension.settings);
   const describesItself = formatOf(format).skillsDescribeThemselves;
   for (const { path, command } of await findSkills(extension, root)) {
-    const place = { gated, data, findSettings, path, command, folder: join(extension.root, path), scope };
+    const place = { ...shared, findSettings, path, command, folder: join(extension.root, path) };
     const loaded = await loadFolderSkill({ ...place, describesItself, extension: name }, { root });
     diagnostics.push(...loaded.diagnostics);
     if (loaded.entry !== undefined) (command === undefined ? skills : commands).push(loaded.entry);
@@ -136,36 +130,24 @@ async function loadFolders({ extension }: JudgedExtension, { gated, data }: Text
 }
 
 /**
- * Returns the skills and commands with distinct ids. In Claude Code too, a skill replaces a command of its name. A name
- * that several skills have belongs to none of them, so a command may keep it.
+ * Adds the commands to the skills. Of two with one id the first is used: a skill before a command, as in Claude Code
+ * too.
  */
 function addCommands(extension: string, skills: readonly SkillEntry[], commands: readonly SkillEntry[]) {
-  const named = withDistinctIds(skills).filter(({ skill: { id } }, at) => id === skills[at]?.skill.id);
-  const holders = new Map(named.map((entry) => [entry.skill.id, { file: entry.skill.source, isCommand: false }]));
-  const kept: SkillEntry[] = [];
+  const named = [...withDistinctIds(skills)];
   const diagnostics: ManifestDiagnostic[] = [];
-  for (const entry of commands) {
-    const { id, name: skill, source } = entry.skill;
-    const holder = holders.get(id);
-    if (holder !== undefined) diagnostics.push(replacedCommand(extension, { source, skill }, holder));
-    else kept.push(entry);
-    holders.set(id, holder ?? { file: source, isCommand: true });
+  for (const command of commands) {
+    const { id, name, source } = command.skill;
+    const holder = named.find((entry) => entry.skill.id === id);
+    if (holder === undefined) {
+      named.push(command);
+      continue;
+    }
+    const message = `the command is left out, because ${holder.skill.source} has the same name "${name}"`;
+    const level = commands.includes(holder) ? 'warning' : 'info';
+    diagnostics.push(diagnosticOf(level, { extension, source }, [{ path: 'name', message }]));
   }
-  const taken = kept.map((entry) => entry.skill.id);
-  return { skills: [...withDistinctIds(skills, taken), ...kept], diagnostics };
-}
-
-function replacedCommand(
-  extension: string,
-  { source, skill }: { readonly source: string; readonly skill: string },
-  { file, isCommand }: { readonly file: string; readonly isCommand: boolean },
-): ManifestDiagnostic {
-  const problem = isCommand
-    ? `the command is left out, because ${file} has the same name "${skill}"; rename one of the two files`
-    : `the skill ${file} of the same name "${skill}" is used instead of the command`;
-  const message = `Extension "${extension}" (${source}): ${problem}`;
-  const level = isCommand ? 'warning' : 'info';
-  return { level, message, extension, source, problems: [{ path: 'name', message: problem }] };
+  return { skills: named, diagnostics };
 }
 
 /** Lists each skill directory and command file once, directories first. */
@@ -178,11 +160,6 @@ async function findSkills({ skillFolders, commandPaths }: ExtensionPackage, root
   ];
 }
 
-function warningOf(extension: string, source: string, problem: ManifestProblem): ManifestDiagnostic {
-  const message = `Extension "${extension}": ${problem.message}`;
-  return { level: 'warning', message, extension, source, problems: [problem] };
-}
-
 /** Reads the context files. A missing file causes no diagnostic, because some programs name a file by default. */
 async function readContext({ name, root: folder, contextFiles }: ExtensionPackage, root: string) {
   const texts: string[] = [];
@@ -193,8 +170,9 @@ async function readContext({ name, root: folder, contextFiles }: ExtensionPackag
     const read = await readText(found, MAX_CONTEXT_BYTES);
     if ('text' in read) texts.push(read.text.trim());
     else {
-      const message = `${path} is not added to the instructions: ${read.problem}`;
-      diagnostics.push(warningOf(name, join(folder, path), { path: '', message }));
+      const place = { extension: name, source: join(folder, path) };
+      const message = `it is not added to the instructions: ${read.problem}`;
+      diagnostics.push(diagnosticOf('warning', place, [{ path: '', message }]));
     }
   }
   const text = texts.filter((one) => one !== '').join('\n\n');

@@ -8,26 +8,13 @@ import { EXTENSION_PATH } from '../../trust/item.js';
 import type { SettingDefinition } from '../extension.js';
 import { type CompatFolder, type CompatManifest, compatServer, readCompatManifest, serversIn } from './compat.js';
 import type { Format } from './format.js';
-import { type KeyRules, type ProblemLists, reportUnreadKeys } from './unread-keys.js';
+import { type KeyRules, PLAIN_KEYS, type ProblemLists, reportKeys } from './keys.js';
 
 type JsonObject = Readonly<Record<string, JsonValue>>;
 
 const KEYS: KeyRules = {
   read: ['name', 'version', 'description', 'hooks', 'mcpServers', 'skills', 'commands', 'userConfig'],
-  plain: [
-    'author',
-    'homepage',
-    'repository',
-    'license',
-    'keywords',
-    '$schema',
-    'displayName',
-    'category',
-    'tags',
-    'icon',
-    'logo',
-    'themes',
-  ],
+  plain: [...PLAIN_KEYS, '$schema', 'displayName', 'category', 'tags', 'icon', 'logo', 'themes'],
   unsupported: ['agents', 'lspServers', 'outputStyles', 'monitors', 'workflows', 'dependencies', 'channels'],
 };
 const UNSUPPORTED_PARTS = ['agents', 'workflows', 'output-styles', 'monitors', 'bin', '.lsp.json', 'settings.json'];
@@ -55,7 +42,7 @@ async function readClaudeManifest({ manifest, readJson, workspaceDir, root }: Co
   const errors: ManifestProblem[] = [];
   const warnings: ManifestProblem[] = [];
   const notes: ManifestProblem[] = [];
-  reportUnreadKeys(manifest, KEYS, { warnings, notes });
+  reportKeys(manifest, KEYS, { warnings, notes });
   const settings = settingsOf(manifest.userConfig, { warnings, notes });
   const replacements = replacementsFor(settings, workspaceDir);
   const hooks = pathsAndRest(manifest.hooks);
@@ -121,7 +108,7 @@ function settingsOf(value: JsonValue | undefined, { warnings, notes }: ProblemLi
     if (entry.default !== undefined && !hasDefault) {
       warnings.push({ path: `userConfig.${name}.default`, message: `it must be a ${type}, so it is ignored` });
     }
-    reportUnreadKeys(entry, OPTION_KEYS, { warnings, notes, at: `userConfig.${name}.` });
+    reportKeys(entry, OPTION_KEYS, { warnings, notes, at: ['userConfig', name] });
     return [
       {
         name,

@@ -28,34 +28,30 @@ interface HookOwner {
 
 /** The hooks of an extension package. */
 export interface CompatHooks {
-  readonly hooks: readonly ManifestHook[];
+  readonly hooks: ManifestHook[];
   /** Documents that lose a hook with `onFailure: 'block'`. */
-  readonly lostGuards: readonly string[];
+  readonly lostGuards: string[];
   /** Lost hooks that could block something. */
-  readonly errors: readonly ManifestProblem[];
-  readonly warnings: readonly ManifestProblem[];
+  readonly errors: ManifestProblem[];
+  readonly warnings: ManifestProblem[];
 }
 
 /** Reads the hooks of another program's extension package. An invalid hook is left out, and the other hooks are kept. */
 export function readHooks(owner: HookOwner, documents: readonly HookDocument[]): CompatHooks {
-  const read = documents.map((document) => readDocument(owner, document));
-  return {
-    hooks: read.flatMap(({ hooks }) => hooks),
-    lostGuards: read.flatMap(({ lostGuards }) => lostGuards),
-    errors: read.flatMap(({ errors }) => errors),
-    warnings: read.flatMap(({ warnings }) => warnings),
-  };
+  const read: CompatHooks = { hooks: [], lostGuards: [], errors: [], warnings: [] };
+  for (const document of documents) readDocument(owner, document, read);
+  return read;
 }
 
 function readDocument(
   { extension, dialect, hasData, settings }: HookOwner,
   { path, value, problems }: HookDocument,
-): CompatHooks {
-  const errors = [...problems];
-  const warnings: ManifestProblem[] = [];
+  { hooks, lostGuards, errors, warnings }: CompatHooks,
+): void {
+  errors.push(...problems);
   const fail = (message: string) => void errors.push({ path, message });
   if (value !== undefined && !isObject(value)) fail('it must be an object');
-  if (!isObject(value)) return { hooks: [], lostGuards: [], errors, warnings };
+  if (!isObject(value)) return;
   // Inline hooks may omit the `hooks` key that hook files have.
   const document = value.hooks === undefined ? { hooks: value } : value;
   const report = ({ level, message }: HookDiagnostic) => {
@@ -65,15 +61,16 @@ function readDocument(
   const source = { scope: 'workspace', extension, hasData, report } as const;
   const findSettings = createReferenceFinder(settings);
   const parsed = parseHooks(document, { ...source, dialect: hookDialectOf(document, dialect) });
-  const hooks = parsed.hooks.map(manifestHookOf).filter((hook) => {
+  let guards = 0;
+  for (const hook of parsed.hooks.map(manifestHookOf)) {
     const problem = problemOf(hook, findSettings);
-    if (problem === undefined) return true;
-    if (isGateEvent(hook.event as HookEvent)) fail(problem);
+    if (problem === undefined) {
+      hooks.push(hook);
+      if (hook.onFailure === 'block') guards += 1;
+    } else if (isGateEvent(hook.event as HookEvent)) fail(problem);
     else warnings.push({ path, message: problem });
-    return false;
-  });
-  const guards = hooks.filter(({ onFailure }) => onFailure === 'block').length;
-  return { hooks, lostGuards: guards < countGuards(value) ? [path] : [], errors, warnings };
+  }
+  if (guards < countGuards(value)) lostGuards.push(path);
 }
 
 function problemOf(hook: ManifestHook, findSettings: ReferenceFinder): string | undefined {

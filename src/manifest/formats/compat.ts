@@ -6,10 +6,10 @@ import { EXTENSION_PATH } from '../../trust/item.js';
 import type { ManifestContent } from '../extension.js';
 import { type HookDocument, readHooks } from './compat-hooks.js';
 import type { ManifestPlace, ReadManifest } from './format.js';
+import { reportUnsupported } from './keys.js';
 import { namedSchema } from './native-schema.js';
 import { problemsOfIssues } from './schema-issue.js';
 import { type JsonDocument, readJsonFile } from './strict-json.js';
-import { reportPart } from './unread-keys.js';
 
 type JsonObject = Readonly<Record<string, JsonValue>>;
 
@@ -95,7 +95,7 @@ async function unsupportedParts({ unsupported, warnings, notes }: CompatManifest
   const parts = unsupported.filter((path) => !known.includes(path));
   const found = await Promise.all(parts.map(async (path) => ((await resolveInside(root, path)) ? [path] : [])));
   const problems: Record<'errors' | 'warnings' | 'notes', ManifestProblem[]> = { errors: [], warnings: [], notes: [] };
-  for (const path of found.flat()) reportPart(path, problems);
+  for (const path of found.flat()) reportUnsupported(path, problems);
   return problems;
 }
 

@@ -5,9 +5,9 @@ import { problemOfRelativePath } from '../../process/files/relative-path.js';
 import type { SettingDefinition } from '../extension.js';
 import { type CompatManifest, compatServer, readCompatManifest, relativeToExtension, serversIn } from './compat.js';
 import type { Format } from './format.js';
+import { type KeyRules, PLAIN_KEYS, reportKeys } from './keys.js';
 import { settingEntry } from './native-schema.js';
 import { problemsOfIssues } from './schema-issue.js';
-import { type KeyRules, reportUnreadKeys } from './unread-keys.js';
 
 type JsonObject = Readonly<Record<string, JsonValue>>;
 
@@ -30,7 +30,7 @@ export const gemini: Format = {
 
 const KEYS: KeyRules = {
   read: ['name', 'version', 'description', 'mcpServers', 'contextFileName', 'excludeTools', 'settings'],
-  plain: ['author', 'homepage', 'repository', 'license', 'keywords', '$schema', 'displayName', 'themes', 'migratedTo'],
+  plain: [...PLAIN_KEYS, '$schema', 'displayName', 'themes', 'migratedTo'],
   unsupported: ['plan'],
 };
 const CONTEXT_FILE = 'GEMINI.md';
@@ -40,7 +40,7 @@ function readGeminiManifest(manifest: JsonObject, workspaceDir: string): CompatM
   const warnings: ManifestProblem[] = [];
   const value = replaceTexts(manifest, { '/': '/', pathSeparator: '/', workspacePath: workspaceDir });
   const notes: ManifestProblem[] = [];
-  reportUnreadKeys(value, KEYS, { warnings, notes });
+  reportKeys(value, KEYS, { warnings, notes });
   return {
     content: {
       mcpServers: Object.fromEntries(

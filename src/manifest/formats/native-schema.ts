@@ -4,6 +4,7 @@ import type { JsonSchema } from '../../internal/json.js';
 import { isRefusedName } from '../../process/environment.js';
 import { portableNameProblem } from '../../process/files/portable-name.js';
 import { SKILL_NAME } from '../../skills/skill.js';
+import { type KeyRules, PLAIN_KEYS } from './keys.js';
 
 const text = z.string().min(1);
 const texts = z.array(z.string());
@@ -192,13 +193,18 @@ export const manifestSchema = z.looseObject({
 /** The content of a `manifest.json`. */
 export type ManifestFile = z.infer<typeof manifestSchema>;
 
-/** The known top-level keys of a manifest. */
-export const MANIFEST_KEYS: readonly string[] = Object.keys(manifestSchema.shape);
-/** The known keys of a hook, a setting, a skill and a parameter of a skill. */
-export const HOOK_KEYS: readonly string[] = Object.keys(hookEntry.shape);
-export const SETTING_KEYS: readonly string[] = Object.keys(settingEntry.shape);
-export const SKILL_KEYS: readonly string[] = Object.keys(skillEntry.shape);
-export const PARAMETER_KEYS: readonly string[] = Object.keys(parameterEntry.shape);
+/** The keys of each kind of object in a manifest. */
+export const KEYS = {
+  manifest: keysOf(manifestSchema, PLAIN_KEYS),
+  hook: keysOf(hookEntry, ['description', 'title']),
+  setting: keysOf(settingEntry, ['title']),
+  skill: keysOf(skillEntry, ['title', 'tags']),
+  parameter: keysOf(parameterEntry, ['title', 'type', 'enum']),
+};
+
+function keysOf({ shape }: { readonly shape: object }, plain: readonly string[]): KeyRules {
+  return { read: Object.keys(shape), plain };
+}
 
 /**
  * Returns the JSON Schema of `manifest.json` (draft 2020-12), for editors and other validators.

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isObject } from '../../internal/json.js';
 import { nearestName } from '../../internal/options/nearest-name.js';
 import type { ManifestProblem } from '../../internal/problem.js';
 import { lossText } from '../../internal/read-json.js';
@@ -9,11 +10,11 @@ import type { ManifestContent, ManifestHook, ManifestSkill, SettingDefinition } 
 import { createReferenceFinder, type ReferenceFinder } from '../settings/reference.js';
 import { expectedOf, fitsSetting } from '../settings/type.js';
 import type { Format, ManifestPlace, ReadManifest } from './format.js';
-import { type ManifestFile, manifestSchema } from './native-schema.js';
-import { gateWarnings, problemOfHook, serverProblems, serverWarnings } from './refused.js';
+import { reportKeys } from './keys.js';
+import { KEYS, type ManifestFile, manifestSchema } from './native-schema.js';
+import { problemOfHook, serverProblems, serverWarnings } from './refused.js';
 import { problemsOfIssues } from './schema-issue.js';
 import { type JsonDocument, parseJsonObject } from './strict-json.js';
-import { unknownKeys } from './unknown-keys.js';
 
 /** The manifest format of Keelson. */
 export const native: Format = {
@@ -69,8 +70,35 @@ export function readNativeManifest({ value, lost: found }: JsonDocument): ReadMa
     : {
         content,
         errors: [...refused.map(({ problem }) => problem), ...serverProblems(content)],
-        warnings: [...unknownKeys(value), ...gateWarnings(usable)],
+        warnings: unknownKeys(value),
       };
+}
+
+/** Returns a warning for each unknown key of a valid manifest. */
+function unknownKeys(value: JsonDocument['value']): readonly ManifestProblem[] {
+  const warnings: ManifestProblem[] = [];
+  const lists = { warnings, notes: warnings };
+  const { hooks, settings, skills } = value;
+  reportKeys(value, KEYS.manifest, lists);
+  const hookLists = isObject(hooks) ? entriesOf(hooks, ['hooks']) : [{ at: ['hooks'], entry: hooks }];
+  for (const { at, entry: list } of hookLists.filter(({ entry }) => Array.isArray(entry))) {
+    for (const hook of entriesOf(list, at)) reportKeys(hook.entry, KEYS.hook, { ...lists, at: hook.at });
+  }
+  for (const { at, entry } of entriesOf(settings, ['settings'])) reportKeys(entry, KEYS.setting, { ...lists, at });
+  for (const { at, entry: skill } of entriesOf(skills, ['skills'])) {
+    reportKeys(skill, KEYS.skill, { ...lists, at });
+    const parameters = isObject(skill) ? skill.parameters : undefined;
+    for (const { at: path, entry } of entriesOf(parameters, [...at, 'parameters'])) {
+      reportKeys(entry, KEYS.parameter, { ...lists, at: path });
+    }
+  }
+  return warnings;
+}
+
+/** Returns the items of an array or the values of an object, with their paths. */
+function entriesOf(values: unknown, at: readonly PropertyKey[]) {
+  if (Array.isArray(values)) return values.map((entry: unknown, index) => ({ at: [...at, index], entry }));
+  return isObject(values) ? Object.entries(values).map(([key, entry]) => ({ at: [...at, key], entry })) : [];
 }
 
 function contentOf(file: ManifestFile, hooks: readonly PlacedHook[], refused: readonly RefusedHook[]): ManifestContent {

@@ -1,7 +1,6 @@
 import { describeError } from '../../errors.js';
 import type { ManifestProblem } from '../../internal/problem.js';
 import { readServer } from '../../mcp/config/server-map.js';
-import { isRefusedName } from '../../process/environment.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
 import { resolveHook } from '../../shell-hooks/hook/resolve-hook.js';
 import type { ManifestContent, ManifestHook } from '../extension.js';
@@ -35,24 +34,4 @@ function readServers({ name: extension, mcpServers }: ServerContent) {
     path: `mcpServers.${name}`,
     entry: readServer(name, server, { scope: 'workspace', extension, argsRequired: true }),
   }));
-}
-
-/** Warns about the parts that the trust gate denies if the extension lies in a workspace. */
-export function gateWarnings(hooks: readonly (ManifestHook & { readonly at: string })[]): ManifestProblem[] {
-  return hooks.flatMap(({ at, env = {}, files = [] }) => [
-    ...Object.keys(env)
-      .filter(isRefusedName)
-      .map((name) => ({
-        path: `${at}.env.${name}`,
-        message: 'this variable can make another program run: in a workspace, the hook is not allowed to run',
-      })),
-    ...files.filter(isOutside).map((pattern) => ({
-      path: `${at}.files`,
-      message: `${JSON.stringify(pattern)} leads out of the workspace: in a workspace, the hook is not allowed to run`,
-    })),
-  ]);
-}
-
-function isOutside(pattern: string): boolean {
-  return pattern.startsWith('/') || pattern.split('/').includes('..');
 }

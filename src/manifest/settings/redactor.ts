@@ -1,17 +1,17 @@
-import { isObject } from '../../internal/json.js';
 import type { Logger } from '../../internal/logger.js';
 import { fold } from '../../internal/names-text.js';
 import { isPlainObject } from '../../internal/plain-data.js';
 import type { SettingDefinition } from '../extension.js';
-import { Secret, searchedText, secretsOf } from './secret-forms.js';
 
 const REDACTED = '[redacted]';
 const MAX_DEPTH = 32;
+/** Shorter values would match almost everywhere. */
+const MIN_LENGTH = 4;
 
 /** Redacts sensitive settings: their values, and any value under a key with the setting's name. */
 export class Redactor {
-  /** Secrets by value. Values that are too short are redacted only by the name of their setting. */
-  private readonly secrets = new Map<string, Secret>();
+  /** The forms of all values. Values that are too short are redacted only by the name of their setting. */
+  private readonly forms = new Set<string>();
   private readonly keys = new Map<string, RegExp>();
 
   /** Adds a sensitive setting and its value. A value stays redacted even after the setting has changed. */
@@ -21,9 +21,8 @@ export class Redactor {
       if (key !== '' && !this.keys.has(key)) this.keys.set(key, keyPattern(key));
     }
     if (typeof value !== 'string' && typeof value !== 'number') return;
-    for (const secret of secretsOf(String(value))) {
-      if (!this.secrets.has(secret)) this.secrets.set(secret, new Secret(secret));
-    }
+    const secret = String(value).trim();
+    if (secret.length >= MIN_LENGTH) for (const form of formsOf(secret)) this.forms.add(form);
   }
 
   /** Returns a string without sensitive values, and without any value that follows the name of a sensitive setting. */
@@ -38,9 +37,7 @@ export class Redactor {
 
   /** Returns a string without sensitive values. Names of settings are ignored. */
   values(text: string): string {
-    if (this.secrets.size === 0) return text;
-    const searched = searchedText(text);
-    const spans = [...this.secrets.values()].flatMap((secret) => secret.spansIn(searched));
+    const spans = [...this.forms].flatMap((form) => spansOf(form, text));
     let shown = '';
     let from = 0;
     for (const { start, end } of spans.sort((a, b) => a.start - b.start)) {
@@ -58,7 +55,7 @@ export class Redactor {
 
   /** Same as `copy`, but by value only. */
   copyValues<T>(value: T): T {
-    return this.secrets.size === 0 ? value : (this.walk(value, { seen: new Map(), depth: 0, byKey: false }) as T);
+    return this.forms.size === 0 ? value : (this.walk(value, { seen: new Map(), depth: 0, byKey: false }) as T);
   }
 
   /** Returns a logger that redacts each message and its details before `current()` logs them. */
@@ -86,31 +83,40 @@ export class Redactor {
     const copy = emptyLike(value);
     if (copy === undefined) return this.walk(String(value), walk);
     walk.seen.set(value, copy);
-    const whole = Array.isArray(value) ? this.joinSplit(value) : value;
-    for (const key of Reflect.ownKeys(whole)) {
+    for (const key of Reflect.ownKeys(value)) {
       if (key === 'length' && Array.isArray(value)) continue;
-      const { value: item, enumerable = false } = Object.getOwnPropertyDescriptor(whole, key) ?? {};
+      const { value: item, enumerable = false } = Object.getOwnPropertyDescriptor(value, key) ?? {};
       const [name, shown] = [typeof key === 'string' ? this.values(key) : key, this.member(key, item, walk)];
       Object.defineProperty(copy, name, { value: shown, enumerable, writable: true, configurable: true });
     }
     return copy;
   }
 
-  /** Joins the text parts of a message if a secret begins in one part and ends in a later one. A reader may join them too. */
-  private joinSplit(parts: readonly unknown[]): readonly unknown[] {
-    const texts = parts.filter(isTextPart);
-    const joined = texts.map(({ text }) => text).join('');
-    const shown = texts.length < 2 ? joined : this.values(joined);
-    if (shown === joined || shown === texts.map(({ text }) => this.values(text)).join('')) return parts;
-    const [first] = texts;
-    const others = parts.filter((part) => part === first || !isTextPart(part));
-    return others.map((part) => (part === first ? { ...first, text: joined } : part));
-  }
-
   private member(key: unknown, item: unknown, walk: Walk): unknown {
     const isNamed = walk.byKey && typeof key === 'string' && this.keys.has(fold(key));
     return isNamed && item !== undefined && typeof item !== 'object' ? REDACTED : this.walk(item, walk);
   }
+}
+
+/** Returns the forms of a value that are redacted: the value itself, in a URL, in JSON, and the whole in Base64. */
+function formsOf(secret: string): readonly string[] {
+  const bytes = Buffer.from(secret);
+  // Without padding, Base64 is found with and without padding. The bytes are valid Unicode, unlike some strings.
+  const base64 = bytes.toString('base64').replace(/=+$/, '');
+  return [secret, encodeURIComponent(bytes.toString()), JSON.stringify(secret).slice(1, -1), base64];
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+function spansOf(form: string, text: string): readonly Span[] {
+  const spans: Span[] = [];
+  for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + form.length)) {
+    spans.push({ start: at, end: at + form.length });
+  }
+  return spans;
 }
 
 /** The state of a walk through a value. */
@@ -125,15 +131,6 @@ function keyPattern(key: string): RegExp {
   const letters = [...key].join('[^\\p{L}\\p{N}\\n]{0,3}');
   const text = String.raw`(?<![\p{L}\p{N}])(${letters}["']?\s*[:=]\s*)(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s,;}"']+)`;
   return new RegExp(text, 'giu');
-}
-
-interface TextPart {
-  readonly type: 'text';
-  readonly text: string;
-}
-
-function isTextPart(part: unknown): part is TextPart {
-  return isObject(part) && part.type === 'text' && typeof part.text === 'string';
 }
 
 /**

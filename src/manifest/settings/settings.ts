@@ -49,15 +49,22 @@ export function resolveSettings(
   );
   const known = new Set(settings.map(({ name }) => name));
   const unknown = Object.keys(sources.stored).filter((name) => !known.has(name));
+  const missing = settings.filter(({ name, required }) => required === true && !values.has(name));
   return {
     values,
     variables: variablesOf(settings, values, sources),
-    missing: settings.filter(({ name, required }) => required === true && !values.has(name)).map(({ name }) => name),
+    missing: missing.map(({ name }) => name),
     problems: [
       ...found.flatMap(({ problem }) => (problem === undefined ? [] : [problem])),
       ...unknown.map((setting) => ({ setting, message: 'the setting is unknown' })),
+      ...missing.map(({ name, envVar }) => ({ setting: name, message: missingText(envVar) })),
     ],
   };
+}
+
+function missingText(envVar: string | undefined): string {
+  const how = envVar === undefined ? '' : ` or set the environment variable ${envVar}`;
+  return `it is required but has no value, so the extension is inactive. Set it in the configuration${how}.`;
 }
 
 function find(

@@ -11,19 +11,9 @@ const picture = (bytes: number): Message => ({
 });
 const bytesOf = ([first]: readonly Message[]) =>
   ((first as Message).content as unknown as [{ image: Uint8Array }])[0].image;
-const _redact: ExtensionInput = {
-  id: 'redact',
-  onInputMessages: (messages) =>
-    messages.map((message) =>
-      message.role === 'user' && typeof message.content === 'string'
-        ? { ...message, content: message.content.replaceAll('secret', '***') }
-        : message,
-    ),
-};
-
 /** Runs with one extension, and returns the messages of the model request. */
-async function requestOf(extension: ExtensionInput, messages: readonly Message[], checkWrites = false) {
-  const { agent, model, logger } = lab([extension], { registry: { checkWrites } });
+async function requestOf(extension: ExtensionInput, messages: readonly Message[]) {
+  const { agent, model, logger } = lab([extension]);
   const { decisions } = await agent.run('go', { messages });
   const errors = logger.records.filter(({ level }) => level === 'error').map(({ message }) => message);
   return { sent: model.requests[0]?.messages.slice(0, -1), errors, decisions };
@@ -117,51 +107,28 @@ describe('bytes', () => {
     expect(await timesAsLong(loop, run)).toBeLessThan(10);
   });
 
-  test('a callback that returns a picture after writing to its bytes changes the picture for later extensions', async () => {
+  test('a write to the bytes of a picture has no effect, and new bytes have', async () => {
     const original = picture(4);
-    const { sent } = await requestOf(
-      {
-        id: 'x',
-        onInputMessages(messages) {
-          bytesOf(messages).fill(9);
-          return messages;
-        },
+    const write: ExtensionInput = {
+      id: 'x',
+      onInputMessages(messages) {
+        bytesOf(messages).fill(9);
+        return messages;
       },
-      [original],
-    );
+    };
+    const replace: ExtensionInput = { id: 'x', onInputMessages: () => [picture(2), { role: 'user', content: 'go' }] };
 
-    expect(bytesOf(sent ?? [])).toEqual(new Uint8Array(4).fill(9));
-    expect(original).toEqual(picture(4));
+    const written = await requestOf(write, [original]);
+    const replaced = await requestOf(replace, [original]);
+
+    expect([written.sent, written.decisions, original]).toEqual([[picture(4)], [], picture(4)]);
+    expect(replaced.sent).toEqual([picture(2)]);
   });
 });
 
-describe('with `checkWrites`', () => {
-  const sloppy = (body: string): ExtensionInput => ({
-    id: 'sloppy',
-    onInputMessages: new Function('m', body) as never,
-  });
+test('a write in sloppy code is ignored', async () => {
+  const onInputMessages = new Function('m', "m[0].content = 'x'; return m;") as never;
+  const { errors, sent } = await requestOf({ id: 'sloppy', onInputMessages }, [say('a')]);
 
-  test.each([
-    ['changes a member', "m[0].content = 'x'; return m;"],
-    ['adds a member', 'm[0].seen = true; return m;'],
-    ['deletes a member', 'delete m[0].content; return m;'],
-    ['replaces a message', "m[0] = { role: 'user', content: 'x' }; return m;"],
-  ])('reports an extension that %s and returns its input', async (_title, body) => {
-    const { errors, sent } = await requestOf(sloppy(body), [say('a')], true);
-
-    expect(errors).toEqual([expect.stringContaining('must not write to the messages that it receives')]);
-    expect(sent).toEqual([say('a')]);
-  });
-
-  test('reports nothing for an extension that only reads', async () => {
-    const { errors, decisions } = await requestOf(sloppy('return m.map((it) => it);'), [say('a'), picture(4)], true);
-
-    expect({ errors, decisions }).toEqual({ errors: [], decisions: [] });
-  });
-
-  test('a write in sloppy code is ignored without it', async () => {
-    const { errors, sent } = await requestOf(sloppy("m[0].content = 'x'; return m;"), [say('a')]);
-
-    expect({ errors, sent }).toEqual({ errors: [], sent: [say('a')] });
-  });
+  expect({ errors, sent }).toEqual({ errors: [], sent: [say('a')] });
 });

@@ -41,7 +41,7 @@ describe('a `toolConfig` in a registry without the option `tools`', () => {
     expect(warningsOf(made)).toEqual([]);
   });
 
-  test('with `lazy` is checked once per extension and agent at the first model call, after all loaders', async () => {
+  test('with `lazy` is checked once per extension at the first model call, after all loaders', async () => {
     const lazy = (id: string, ...preferredTools: string[]) => ({ id, toolConfig: { preferredTools, lazy: true } });
     const registry = extensions([lazy('guide', 'late_tol', 'b', 'nothing'), lazy('fine', 'late_tool')]);
     const made = lab([], { agent: { loaders: [registry, late], tools } });
@@ -55,6 +55,6 @@ describe('a `toolConfig` in a registry without the option `tools`', () => {
     expect(warningsOf(made)).toEqual([
       'The `toolConfig` of extension "guide" names unknown tools: no tool is named "late_tol"; did you mean "late_tool"?; no tool is named "nothing". Correct the names, or add the tools.',
     ]);
-    expect(warningsOf(other).length).toBe(2);
+    expect(warningsOf(other)).toEqual([]);
   });
 });

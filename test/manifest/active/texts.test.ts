@@ -27,7 +27,7 @@ test('the second of two commands of one name is left out with a warning that nam
 
   expect(skills).toEqual(['git-commit commands/git/commit.md']);
   expect(told).toEqual([
-    'warning Extension "git" (commands/git-commit.md): the command is left out, because commands/git/commit.md has the same name "git-commit"; rename one of the two files',
+    'warning Extension "git" (commands/git-commit.md): name: the command is left out, because commands/git/commit.md has the same name "git-commit"',
   ]);
   expect(warned).toHaveLength(1);
 });
@@ -40,7 +40,7 @@ test('a skill is used instead of a command of its name, without a warning', asyn
   });
 
   expect(skills).toEqual(['git-commit skills/git-commit/SKILL.md']);
-  const skill = 'the skill skills/git-commit/SKILL.md of the same name "git-commit" is used instead of the command';
+  const skill = 'name: the command is left out, because skills/git-commit/SKILL.md has the same name "git-commit"';
   expect(told.sort()).toEqual([
     `info Extension "git" (commands/git-commit.md): ${skill}`,
     `info Extension "git" (commands/git/commit.md): ${skill}`,

@@ -106,20 +106,6 @@ test.each([
   expect(loader.status().extensions).toMatchObject([{ servers: [{ id: 'x-db', state: 'invalid' }] }]);
 });
 
-test('parseManifest warns about a hook that the trust gate denies in a workspace', () => {
-  const text = JSON.stringify(
-    manifest('x', { hooks: [hook({ env: { LD_PRELOAD: './x.so' }, files: ['../a', '*.sh'] })] }),
-  );
-
-  expect(parseManifest(text)).toMatchObject({
-    errors: [],
-    warnings: [
-      { path: 'hooks[0].env.LD_PRELOAD' },
-      { path: 'hooks[0].files', message: expect.stringContaining('"../a"') },
-    ],
-  });
-});
-
 test.each([
   ['excludeTool', 'excludeTools'],
   ['exclude_tools', 'excludeTools'],

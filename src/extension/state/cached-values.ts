@@ -1,0 +1,106 @@
+import { entryBytes } from '../../state/state-key.js';
+import type { SessionStateEntry, StateChange, StatePolicy, StateView } from '../../state/state-store.js';
+
+/** A write that the store does not have yet, with the number of calls that are not counted yet. */
+export type PendingWrite = SessionStateEntry & { readonly calls: number };
+
+/** One key of an extension. */
+export interface CachedValue {
+  readonly extension: string;
+  readonly key: string;
+  /** The current value, also if the store does not have it yet. Null: the key is absent. Undefined: it is unknown. */
+  value: string | null | undefined;
+  /** The last value that callbacks have read or written. Undefined if they have read none. */
+  seen: string | null | undefined;
+  /** The write that the store does not have yet. `isNew` is true if the key is absent in the store. */
+  pending: (PendingWrite & { readonly isNew: boolean }) | undefined;
+  /** True if the value was read, and the store must restart its lifetime. */
+  isUsed: boolean;
+}
+
+/** A session without state. */
+const EMPTY: StateView = { bytes: 0, extensions: {}, values: [], complete: [] };
+
+/** The values and sizes of one session as far as a process knows them, and the changes that the store does not have. */
+export class CachedValues {
+  private readonly entries = new Map<string, CachedValue>();
+  private bytes = 0;
+  private extensions = new Map<string, number>();
+  /** The extensions of which every key is known. */
+  private complete = new Set<string>();
+
+  /** While `isLocal` is true, the store has no state of the session. */
+  constructor(public isLocal: boolean) {}
+
+  at({ extension, key }: Pick<CachedValue, 'extension' | 'key'>): CachedValue {
+    const id = JSON.stringify([extension, key]);
+    const made = { value: undefined, seen: undefined, pending: undefined, isUsed: false };
+    const entry = this.entries.get(id) ?? { extension, key, ...made };
+    this.entries.set(id, entry);
+    return entry;
+  }
+
+  /** Returns the value of a key, null if the key is absent, or undefined if the process does not know. */
+  valueOf({ extension, value }: CachedValue): string | null | undefined {
+    const isComplete = this.isLocal || this.complete.has(extension);
+    return value === undefined && isComplete ? null : value;
+  }
+
+  /** Returns the entries with a pending write, or with a value that was read. */
+  list(state: 'pending' | 'isUsed'): readonly CachedValue[] {
+    return [...this.entries.values()].filter((entry) => entry[state]);
+  }
+
+  /** Returns true if the store can keep the value without an eviction. */
+  fits(entry: CachedValue, value: string, { extensionBytes, sessionBytes }: StatePolicy): boolean {
+    const added = addedBytes(entry, value);
+    const own = this.extensions.get(entry.extension) ?? 0;
+    return own + added <= extensionBytes && this.bytes + added <= sessionBytes;
+  }
+
+  /** Sets a value that the store has. Returns its effect on the sizes. */
+  put(entry: CachedValue, value: string): StateChange {
+    const added = addedBytes(entry, value);
+    this.extensions.set(entry.extension, (this.extensions.get(entry.extension) ?? 0) + added);
+    this.bytes += added;
+    entry.value = value;
+    entry.isUsed = false;
+    if (entry.seen !== undefined) entry.seen = value;
+    return { stored: true, evicted: [], bytesBefore: this.bytes - added, bytesAfter: this.bytes };
+  }
+
+  /** Sets a value that the store gets later. `calls` is the number of calls to count then. */
+  putLater(entry: CachedValue, value: string, calls: number): StateChange {
+    const { extension, key, pending: earlier } = entry;
+    const ifValue = earlier === undefined ? entry.seen : earlier.ifValue;
+    const isNew = earlier?.isNew ?? this.valueOf(entry) === null;
+    entry.pending = { extension, key, value, ifValue, isNew, calls: (earlier?.calls ?? 0) + calls };
+    return this.put(entry, value);
+  }
+
+  /** Replaces all values by those of the store, except pending writes. Without a view, they become unknown. */
+  learn({ bytes, extensions, values, complete } = EMPTY): void {
+    this.bytes = bytes;
+    this.extensions = new Map(Object.entries(extensions));
+    this.complete = new Set(complete);
+    for (const entry of this.entries.values()) entry.value = undefined;
+    for (const { extension, key, value } of values) this.at({ extension, key }).value = value;
+    for (const entry of this.list('pending')) this.put(entry, entry.pending?.value ?? '');
+  }
+
+  /** Forgets one key, the keys of an extension, or all. Returns the number of keys that only a pending write created. */
+  drop(extension?: string, key?: string): number {
+    let count = 0;
+    for (const [id, entry] of this.entries) {
+      if ((extension ?? entry.extension) !== entry.extension || (key ?? entry.key) !== entry.key) continue;
+      if (entry.pending?.isNew) count += 1;
+      this.entries.delete(id);
+    }
+    this.learn();
+    return count;
+  }
+}
+
+function addedBytes({ key, value: old }: CachedValue, value: string): number {
+  return entryBytes(key, value) - (typeof old === 'string' ? entryBytes(key, old) : 0);
+}

@@ -1,0 +1,222 @@
+import { checkStateKey } from '../../state/state-key.js';
+import type { StateChange, StateEntry, StateScope } from '../../state/state-store.js';
+import { type CachedValue, CachedValues, type PendingWrite } from './cached-values.js';
+import type { StoreAccess } from './store-access.js';
+import type { StateSite } from './store-calls.js';
+
+/** Values that were read longer ago are read again, so that a long run sees the writes of other processes. */
+const REFRESH_MS = 10_000;
+/** The result of a write. */
+export interface WriteResult {
+  /** True if the value was refused because of its condition. */
+  readonly conflict?: boolean | undefined;
+  /** True if the store gets the value with the next flush. */
+  readonly isPending?: boolean | undefined;
+}
+
+/**
+ * The state of one session during its runs in this process. Reads the values of all extensions in one call when a
+ * callback first needs state, and writes in one call at the end of a run.
+ */
+export class SessionCache {
+  /** The number of runs that use the cache. */
+  runs = 0;
+  private readonly values: CachedValues;
+  /** The extensions whose values the next read includes. */
+  private readonly wanted = new Set<string>();
+  private readAt = Number.NEGATIVE_INFINITY;
+  private reading: Promise<void> | undefined = undefined;
+  /** Grows when values become unknown. A read that was started before is out of date. */
+  private version = 0;
+  private readonly unfinished = new Set<Promise<unknown>>();
+  private flushing: Promise<void> = Promise.resolve();
+
+  /** `isNew` is true if the session has no state in the store, and ends with the run. */
+  constructor(
+    private readonly session: string,
+    private readonly access: StoreAccess,
+    private readonly isNew: boolean,
+  ) {
+    this.values = new CachedValues(isNew);
+  }
+
+  /** Begins a run. The next read includes the values of its extensions. */
+  enter(extensions: Iterable<string>): void {
+    for (const extension of extensions) this.wanted.add(extension);
+    this.runs += 1;
+  }
+
+  get(scope: StateScope, key: string, site: StateSite): Promise<string | undefined> {
+    return this.during(this.read(scope, key, site));
+  }
+
+  /** Writes a value at once if it has a condition or may exceed a limit, otherwise with the next flush. */
+  set(scope: StateScope, entry: StateEntry, site: StateSite): Promise<WriteResult> {
+    return this.during(this.write(scope, entry, site));
+  }
+
+  /** Removes a value, or all values of the extension. Resolves to the number of removed values. */
+  clear(scope: StateScope, key: string | undefined, site: StateSite): Promise<number> {
+    return this.during(this.remove(scope, key, site));
+  }
+
+  /** Sends the changes to the store. Rejects with StateStoreError. */
+  flush(site: StateSite): Promise<void> {
+    const flushed = this.flushing.then(() => this.send(site));
+    this.flushing = flushed.catch(() => {});
+    return flushed;
+  }
+
+  /** Ends a run: waits for its calls, and sends its changes. Removes the state of a session that ends with the run. */
+  async finish(site: StateSite): Promise<void> {
+    while (this.unfinished.size > 0) await Promise.allSettled(this.unfinished);
+    if (!this.isNew) return this.flush(site);
+    await this.flushing;
+    if (!this.values.isLocal) await this.access.clearSession(this.session, site);
+  }
+
+  /** Forgets one key, the keys of an extension, or all, also pending writes. Returns the number of new keys. */
+  drop(extension?: string, key?: string): number {
+    const count = this.values.drop(extension, key);
+    this.forget();
+    return count;
+  }
+
+  private async during<T>(work: Promise<T>): Promise<T> {
+    this.unfinished.add(work);
+    try {
+      return await work;
+    } finally {
+      this.unfinished.delete(work);
+    }
+  }
+
+  private async read(scope: StateScope, key: string, site: StateSite): Promise<string | undefined> {
+    const entry = await this.open(scope, key, site);
+    const known = this.values.valueOf(entry);
+    if (known === undefined) {
+      const stored = (await this.access.get(scope, key, site)) ?? null;
+      if (entry.pending === undefined) entry.value = stored;
+    } else if (known !== null && entry.pending === undefined) entry.isUsed = true;
+    entry.seen = this.values.valueOf(entry);
+    return entry.seen ?? undefined;
+  }
+
+  private async write(scope: StateScope, given: StateEntry, site: StateSite): Promise<WriteResult> {
+    const entry = await this.open(scope, given.key, site);
+    const { values, access } = this;
+    const { value, ifValue } = given;
+    const fits = values.fits(entry, value, access.policy);
+    if (fits && values.isLocal) {
+      // No other process can change a session that ends with the run.
+      if (ifValue !== undefined && values.valueOf(entry) !== ifValue) return { conflict: true };
+      access.accept(scope, { entry: given, change: values.putLater(entry, value, 0) }, site.logger);
+      return {};
+    }
+    if (fits && ifValue === undefined) {
+      values.putLater(entry, value, 1);
+      return { isPending: true };
+    }
+    // The store compares the value, and evicts other values, only by what it has.
+    if (entry.pending !== undefined || (!fits && values.list('pending').length > 0)) await this.flush(site);
+    values.isLocal = false;
+    const change = await access.set(scope, given, site);
+    if (!change.conflict) values.put(entry, value);
+    if (!isPlain(change)) this.forget();
+    return change;
+  }
+
+  private async remove(scope: StateScope, key: string | undefined, site: StateSite): Promise<number> {
+    if (key !== undefined) checkStateKey(key);
+    await this.flushing;
+    const dropped = this.drop(scope.extension, key);
+    if (this.values.isLocal) return dropped;
+    try {
+      return dropped + (await this.access.clear(scope, key, site));
+    } finally {
+      this.forget();
+    }
+  }
+
+  /** Returns the value of a key. Reads the session first if it is unknown, or was read too long ago. */
+  private async open({ extension }: StateScope, key: string, site: StateSite): Promise<CachedValue> {
+    checkStateKey(key);
+    if (!this.values.isLocal && site.clock.now() >= this.readAt + REFRESH_MS) {
+      this.reading ??= this.load(site).finally(() => {
+        this.reading = undefined;
+      });
+      await this.reading;
+    }
+    return this.values.at({ extension, key });
+  }
+
+  private async load(site: StateSite): Promise<void> {
+    await this.flush(site);
+    for (;;) {
+      const { version } = this;
+      const view = await this.access.peek(this.session, [...this.wanted], site);
+      // Values were removed while the store read them.
+      if (version !== this.version) continue;
+      this.readAt = site.clock.now();
+      return this.values.learn(view);
+    }
+  }
+
+  /** Makes all values unknown, except pending writes. */
+  private forget(): void {
+    this.version += 1;
+    this.readAt = Number.NEGATIVE_INFINITY;
+    this.values.learn();
+  }
+
+  private async send(site: StateSite): Promise<void> {
+    const writing = this.values.list('pending');
+    const writes = writing.flatMap(({ pending }) => pending ?? []);
+    const used = this.values.list('isUsed');
+    if (writes.length + used.length === 0) return;
+    for (const entry of writing) entry.pending = undefined;
+    for (const entry of used) entry.isUsed = false;
+    if (writes.length > 0) this.values.isLocal = false;
+    try {
+      const conflicts = await this.apply(writes, used, site);
+      if (conflicts.length === 0) return;
+      for (const { extension, key } of conflicts) {
+        const details = { extensionId: extension, session: this.session, key };
+        const change = `State "${key}" of extension "${extension}" was overwritten`;
+        site.logger.warn(`${change}, although it had changed since this run read it. Use \`updateState\`.`, details);
+      }
+      const repeated = conflicts.map((write) => ({ ...write, ifValue: undefined }));
+      await this.apply(repeated, [], site);
+    } catch (error) {
+      for (const entry of writing) entry.seen = undefined;
+      this.forget();
+      throw error;
+    }
+  }
+
+  /** Returns the writes that were refused because the value had changed since it was read. */
+  private async apply(
+    writes: readonly PendingWrite[],
+    used: readonly CachedValue[],
+    site: StateSite,
+  ): Promise<readonly PendingWrite[]> {
+    const batch = {
+      session: this.session,
+      entries: writes.map(({ extension, key, value, ifValue }) => ({ extension, key, value, ifValue })),
+      used: used.map(({ extension, key }) => ({ extension, key })),
+    };
+    const changes = await this.access.apply(batch, site);
+    if (!changes.every(isPlain)) this.forget();
+    return writes.filter((write, index) => {
+      const change = changes[index];
+      if (change === undefined || change.conflict) return change?.conflict === true;
+      this.access.settle(this.session, { write, change }, site.logger);
+      return false;
+    });
+  }
+}
+
+/** True if the write changed nothing but its value. */
+function isPlain({ stored, evicted }: StateChange): boolean {
+  return stored && evicted.length === 0;
+}
