@@ -47,13 +47,15 @@ export function Chat({ loaded, title, onChange }) {
   const { id, messages, status, error } = chat;
   const waiting = useWaiting(chat, loaded);
   const [{ versions = {}, spent, running }, setDetails] = useState(loaded);
-  const isOffline = useReconnect(chat, (shown) => {
-    waiting.showAll(shown);
-    setDetails(shown);
+  const isOffline = useReconnect(chat, (latest) => {
+    waiting.showAll(latest);
+    setDetails(latest);
     onChange();
   });
   const isBusy = status === 'submitted' || status === 'streaming';
-  const last = messages.at(-1);
+  // An answer begins without content.
+  const shown = messages.filter(({ parts }) => parts.some(({ type }) => type !== 'step-start'));
+  const last = shown.at(-1);
   const asks = last?.parts.some(({ state }) => state === 'approval-requested') ?? false;
   const isUnanswered = running === false && last?.role === 'user' && waiting.list.length === 0;
   const canChange = !isBusy && !isOffline && !asks;
@@ -70,9 +72,9 @@ export function Chat({ loaded, title, onChange }) {
           }),
         show: async (version) => {
           await showVersion(id, version);
-          const shown = await loadChat(id);
-          chat.setMessages(shown.messages);
-          setDetails(shown);
+          const other = await loadChat(id);
+          chat.setMessages(other.messages);
+          setDetails(other);
         },
       }
     : undefined;
@@ -82,7 +84,7 @@ export function Chat({ loaded, title, onChange }) {
   };
   const tryAgain = () => {
     if (last.role === 'assistant') return chat.regenerate();
-    chat.setMessages(messages.slice(0, -1));
+    chat.setMessages(messages.slice(0, messages.indexOf(last)));
     return chat.sendMessage(last);
   };
 
@@ -96,8 +98,8 @@ export function Chat({ loaded, title, onChange }) {
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls the messages. */}
       <section ref={log} className="messages" tabIndex={0} aria-label="Conversation">
-        {messages.length === 0 && <Hints send={(text) => send([{ type: 'text', text }])} />}
-        {messages.map((message) => (
+        {shown.length === 0 && <Hints send={(text) => send([{ type: 'text', text }])} />}
+        {shown.map((message) => (
           <Message
             key={message.id}
             message={message}
