@@ -8,7 +8,7 @@ import { after, afterEach, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import puppeteer from 'puppeteer-core';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const folder = fileURLToPath(new URL('.', import.meta.url));
 const shots = fileURLToPath(new URL('screenshots', import.meta.url));
 export const temporary = mkdtempSync(join(tmpdir(), 'keelson-web-'));
 export const hosts = new Set();
@@ -42,7 +42,7 @@ export async function start(port) {
   const own = { PORT: port, SESSIONS: join(temporary, 'sessions'), WORD_MS: String(pace), OPENAI_API_KEY: '' };
   const env = { ...process.env, ...own };
   const stdio = ['ignore', 'pipe', 'inherit'];
-  server = spawn(process.execPath, ['--import', 'tsx', 'examples/web/server.ts'], { cwd: root, env, stdio });
+  server = spawn(process.execPath, ['--import', 'tsx', 'server.ts'], { cwd: folder, env, stdio });
   const [line] = await once(server.stdout, 'data');
   url = String(line).trim();
 }

@@ -32,7 +32,8 @@ const authorize = 'none' as 'none' | ((request: Request) => string | undefined);
 /** The names of this server, such as `chat.example.com`. */
 const hosts = LOCAL;
 if (HOST !== '127.0.0.1' && (authorize === 'none' || hosts === LOCAL)) {
-  throw new Error(`Set \`authorize\` and \`hosts\` in server.ts before other machines may connect to HOST "${HOST}".`);
+  process.stderr.write(`Set \`authorize\` and \`hosts\` in server.ts before the server may listen on HOST "${HOST}".\n`);
+  process.exit(1);
 }
 
 /** The size of the context in tokens, and the price of a million tokens in US dollars. Change them with the model. */
