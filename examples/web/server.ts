@@ -32,7 +32,9 @@ const authorize = 'none' as 'none' | ((request: Request) => string | undefined);
 /** The names of this server, such as `chat.example.com`. */
 const hosts = LOCAL;
 if (HOST !== '127.0.0.1' && (authorize === 'none' || hosts === LOCAL)) {
-  process.stderr.write(`Set \`authorize\` and \`hosts\` in server.ts before the server may listen on HOST "${HOST}".\n`);
+  process.stderr.write(
+    `Set \`authorize\` and \`hosts\` in server.ts before the server may listen on HOST "${HOST}".\n`,
+  );
   process.exit(1);
 }
 
@@ -172,7 +174,7 @@ async function shutDown(): Promise<void> {
   await agent.close();
 }
 
-/** Lists the chats of a person; returns or deletes one; and goes to another version of a message. */
+/** Lists the chats of a person, returns or deletes one of them, and goes to another version of a message. */
 async function answerChats(request: Request): Promise<Response> {
   const person = personOf(request);
   if (person === undefined) return new Response(null, { status: 403 });

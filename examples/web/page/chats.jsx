@@ -50,7 +50,7 @@ export function Chats({ chats, chatId, search, onSearch, open, reload }) {
 function Question({ title, yes, no }) {
   return (
     <fieldset className="question" aria-label={`Delete ${title}?`}>
-      <span>Delete this chat?</span>
+      <span>Delete “{title}”?</span>
       <button type="button" className="danger" onClick={yes}>
         Delete
       </button>

@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { createPackedProject } from '../../scripts/packed-project.mjs';
+import { createPackedProject } from '../../../scripts/packed-project.mjs';
 
-const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
+const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url));
 let project = '';
 
 beforeAll(() => {
