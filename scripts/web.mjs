@@ -19,6 +19,4 @@ function run(command, args, cwd) {
 
 if (!existsSync(`${folder}/node_modules/vite`))
   run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], folder);
-run('npm', ['run', 'build'], folder);
-if (process.argv.includes('--test')) run('npm', ['test'], folder);
-else run(process.execPath, ['--import', 'tsx', 'examples/web/server.ts'], root);
+run('npm', [process.argv.includes('--test') ? 'test' : 'start'], folder);

@@ -8,7 +8,7 @@ import { after, afterEach, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import puppeteer from 'puppeteer-core';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const folder = fileURLToPath(new URL('.', import.meta.url));
 const shots = fileURLToPath(new URL('screenshots', import.meta.url));
 export const temporary = mkdtempSync(join(tmpdir(), 'keelson-web-'));
 export const hosts = new Set();
@@ -42,7 +42,7 @@ export async function start(port) {
   const own = { PORT: port, SESSIONS: join(temporary, 'sessions'), WORD_MS: String(pace), OPENAI_API_KEY: '' };
   const env = { ...process.env, ...own };
   const stdio = ['ignore', 'pipe', 'inherit'];
-  server = spawn(process.execPath, ['--import', 'tsx', 'examples/web/server.ts'], { cwd: root, env, stdio });
+  server = spawn(process.execPath, ['--import', 'tsx', 'server.ts'], { cwd: folder, env, stdio });
   const [line] = await once(server.stdout, 'data');
   url = String(line).trim();
 }
@@ -62,19 +62,23 @@ export async function open(address = `${url}/#${crypto.randomUUID()}`) {
   page.on('pageerror', (error) => problems.push(String(error)));
   await page.setViewport({ width: 900, height: 800 });
   await page.goto(address);
-  await page.waitForSelector('textarea');
+  await page.waitForSelector('#message');
   return page;
 }
 
 export async function send(page, text) {
-  await page.type('textarea', text);
+  await page.type('#message', text);
   await page.keyboard.press('Enter');
 }
 
-/** Waits for a text on the page. A page behind another one draws no frames, but its text changes. */
+/** Waits for a text in the chat. A page behind another one draws no frames, but its text changes. */
 export function sees(page, text) {
-  // biome-ignore lint/performance/useDomNodeTextContent: `textContent` contains text that the page hides.
-  return page.waitForFunction((wanted) => document.body.innerText.includes(wanted), { polling: 'mutation' }, text);
+  return page.waitForFunction(
+    // biome-ignore lint/performance/useDomNodeTextContent: `textContent` contains text that the page hides.
+    (wanted) => document.querySelector('main')?.innerText.includes(wanted),
+    { polling: 'mutation' },
+    text,
+  );
 }
 
 export function textOf(page) {
@@ -86,13 +90,26 @@ export function count(page, selector) {
   return page.$$eval(selector, (list) => list.length);
 }
 
+/** Clicks on the last button with a text or a label. */
 export function click(page, label) {
-  return page.locator(`::-p-xpath(//button[normalize-space()="${label}"])`).click();
+  return page.locator(`::-p-xpath((//button[normalize-space()="${label}" or @aria-label="${label}"])[last()])`).click();
+}
+
+/** Changes a field in the card of a call. */
+export function fill(page, name, value) {
+  const field = `//label[contains(@class, "field")][span="${name}"]/*[self::input or self::textarea]`;
+  return page.locator(`::-p-xpath(${field})`).fill(value);
 }
 
 /** Waits until the answer has ended. */
 export function ready(page) {
-  return sees(page, 'Send');
+  return isIn(page, 'ready');
+}
+
+/** Waits until the chat is in a state: `ready`, `answering` or `offline`. */
+export function isIn(page, state) {
+  const isIt = (wanted) => document.querySelector('main')?.dataset.state === wanted;
+  return page.waitForFunction(isIt, { polling: 'mutation' }, state);
 }
 
 export function shot(page, name) {

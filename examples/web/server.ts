@@ -1,4 +1,4 @@
-// npm run demo:web: a chat on a web page. The model is a script, unless OPENAI_API_KEY is set.
+// A chat on a web page. The model is a script, unless OPENAI_API_KEY is set.
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join } from 'node:path';
@@ -8,30 +8,42 @@ import {
   Agent,
   type AgentLifecycle,
   defineTool,
+  type Entry,
   HookAction,
-  type Model,
-  type ModelRequest,
-  type ModelResponse,
+  type Message,
   SessionLostError,
+  type ToolRun,
   textOf,
 } from 'keelson';
 import { FileSessionStore } from 'keelson/file';
 import { approval, compaction, retryModelCalls } from 'keelson/lifecycles';
 import { openai } from 'keelson/openai';
-import { createAgentHandler, toNodeListener } from 'keelson/ui';
+import { createAgentHandler, MemoryRunLog, toNodeListener } from 'keelson/ui';
 import { z } from 'zod';
+import { scriptedAnswers } from './script.js';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
-const { PORT = '3000', SESSIONS = join(folder, 'sessions'), WORD_MS = '25' } = process.env;
-const { OPENAI_API_KEY, OPENAI_MODEL = 'gpt-5-mini' } = process.env;
+const { PORT = '3000', HOST = '127.0.0.1', SESSIONS = join(folder, 'sessions'), WORD_MS = '25' } = process.env;
+const { OPENAI_API_KEY } = process.env;
 
-const LOST = 'The server was restarted during this answer. Ask again.';
-const POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'";
-const TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-};
+const LOCAL = ['localhost', '127.0.0.1'];
+/** Everybody on this machine may use every chat. A function returns the name of the person who sends a request. */
+const authorize = 'none' as 'none' | ((request: Request) => string | undefined);
+/** The names of this server, such as `chat.example.com`. */
+const hosts = LOCAL;
+if (HOST !== '127.0.0.1' && (authorize === 'none' || hosts === LOCAL)) {
+  process.stderr.write(
+    `Set \`authorize\` and \`hosts\` in server.ts before the server may listen on HOST "${HOST}".\n`,
+  );
+  process.exit(1);
+}
+
+/** The size of the context in tokens, and the price of a million tokens in US dollars. Change them with the model. */
+const limits = OPENAI_API_KEY ? { context: 400_000, input: 0.25, output: 2 } : { context: 4_000, input: 5, output: 25 };
+const model = OPENAI_API_KEY
+  ? openai('gpt-5-mini', { apiKey: OPENAI_API_KEY })
+  : scriptedAnswers({ wordMs: Number(WORD_MS) });
+const store = new FileSessionStore({ folder: SESSIONS });
 
 const weather = defineTool({
   name: 'weather',
@@ -46,10 +58,9 @@ const weather = defineTool({
 const pay = defineTool({
   name: 'pay',
   description: 'Pays an amount in euro.',
-  input: z.object({ euro: z.number(), to: z.string() }),
+  input: z.object({ euro: z.number().positive(), to: z.string() }),
   execute: ({ euro, to }) => `Paid ${euro} euro to ${to}.`,
 });
-
 const inspect = defineTool({
   name: 'inspect',
   description: 'Inspects the harbour. It takes a while.',
@@ -75,39 +86,72 @@ const readLetters: AgentLifecycle = {
       : undefined,
 };
 
-const model = OPENAI_API_KEY ? openai(OPENAI_MODEL, { apiKey: OPENAI_API_KEY }) : script();
-const lookout = new Agent({ name: 'lookout', model, tools: [weather] });
+/** Beside each chat, in the store: its title, and what its model calls have cost, those of the agents inside included. */
+const bookkeeping: AgentLifecycle = {
+  name: 'bookkeeping',
+  async wrapModelCall(request, next) {
+    const { session, turn } = request.run;
+    if (session !== undefined && turn === 1) {
+      const chat = await store.update(session.id, {});
+      if (chat?.title === undefined) await store.update(session.id, { title: titleOf(session.messages) });
+    }
+    return next(request);
+  },
+  async afterModel({ usage }, run) {
+    const session = outermost(run).session;
+    if (usage === undefined || session === undefined) return;
+    const { data } = (await store.update(session.id, {})) ?? {};
+    const context = run.parent ? Number(data?.context ?? 0) : (usage.contextTokens ?? usage.totalTokens);
+    const tokens = Number(data?.tokens ?? 0) + usage.totalTokens;
+    const usd =
+      Number(data?.usd ?? 0) + (usage.inputTokens * limits.input + usage.outputTokens * limits.output) / 1_000_000;
+    await store.update(session.id, { data: { context, tokens, usd } });
+  },
+};
+
+const lookout = new Agent({ name: 'lookout', model, tools: [weather], lifecycle: [bookkeeping] });
 const pilot = new Agent({
   name: 'pilot',
   model,
   tools: [pay, lookout.asTool({ description: 'Looks at the sky.' })],
-  lifecycle: [approval({ tools: ['pay'] })],
+  lifecycle: [approval({ tools: ['pay'] }), bookkeeping],
 });
-
 const agent = new Agent({
-  store: new FileSessionStore({ folder: SESSIONS }),
+  store,
   model,
   tools: [weather, pay, inspect, screen, pilot.asTool({ description: 'Brings ships into the harbour.' })],
   lifecycle: [
     approval({ tools: ['pay'] }),
     readLetters,
+    bookkeeping,
     retryModelCalls({ maxRetries: 2 }),
-    // The limit is low, so that a chat of this demonstration reaches it.
-    compaction({ maxMessages: 20, keep: 1 }),
+    // The limit of the script is low, so that a chat of this demonstration reaches it.
+    compaction(OPENAI_API_KEY ? { maxTokens: 300_000 } : { maxMessages: 20, keep: 1 }),
   ],
 });
 
-// Everybody on this machine may use every chat, and guests may not decide. An application checks who sends the request.
-const handler = createAgentHandler(agent, {
-  authorize: (request) => ({ isGuest: request.headers.has('x-guest') }),
-  hosts: ['localhost', '127.0.0.1'],
-  session: (chatId) => chatId,
-  mayDecide: ({ isGuest }) => !isGuest,
+const options = {
+  authorize,
+  hosts,
+  runLog: new MemoryRunLog(),
+  session: (chatId: string, person = 'me') => ({ id: `${person}/${chatId}`, owner: person }),
   // The messages of errors may contain data of the server, so the page gets words of our own.
-  errorText: (error) => (error instanceof SessionLostError ? LOST : 'The answer failed.'),
+  errorText: (error: unknown) =>
+    error instanceof SessionLostError
+      ? 'The server was restarted during this answer. Ask again.'
+      : 'Something went wrong, and the answer could not be finished.',
+};
+const handler = createAgentHandler(agent, options);
+/** Guests (`?guest` in the address of the page) read and write, and decide nothing. */
+const guestHandler = createAgentHandler(agent, { ...options, mayDecide: () => false });
+
+const listener = toNodeListener((request) => {
+  const { pathname } = new URL(request.url);
+  if (pathname.startsWith('/api/chats')) return answerChats(request);
+  return pathname.startsWith('/api/guest/') ? guestHandler(request) : handler(request);
 });
-const listener = toNodeListener(handler);
 const files = readPage(join(folder, 'dist'));
+const POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'";
 
 const server = createServer((request, response) => {
   const path = new URL(request.url ?? '/', 'http://localhost').pathname;
@@ -116,9 +160,9 @@ const server = createServer((request, response) => {
   if (file === undefined) return void response.writeHead(404).end();
   response.writeHead(200, { 'content-type': file.type, 'content-security-policy': POLICY }).end(file.bytes);
 });
-server.listen(Number(PORT), '127.0.0.1', () => {
+server.listen(Number(PORT), HOST, () => {
   const { port } = server.address() as { readonly port: number };
-  process.stdout.write(`http://127.0.0.1:${port}\n`);
+  process.stdout.write(`http://${HOST}:${port}\n`);
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, shutDown);
 
@@ -130,88 +174,100 @@ async function shutDown(): Promise<void> {
   await agent.close();
 }
 
-interface PageFile {
-  readonly type: string;
-  readonly bytes: Buffer;
+/** Lists the chats of a person, returns or deletes one of them, and goes to another version of a message. */
+async function answerChats(request: Request): Promise<Response> {
+  const person = personOf(request);
+  if (person === undefined) return new Response(null, { status: 403 });
+  const { pathname, searchParams } = new URL(request.url);
+  const chatId = decodeURIComponent(pathname.slice('/api/chats/'.length));
+  if (chatId === '') return Response.json(await listChats(person, searchParams.get('search') ?? ''));
+  await using session = await agent.session(options.session(chatId, person));
+  if (request.method === 'DELETE') {
+    await session.stop();
+    await store.delete(session.id);
+    return new Response(null, { status: 204 });
+  }
+  await session.allMessages();
+  if (request.method === 'PUT') {
+    const { version } = (await request.json()) as { readonly version: string };
+    await session.branch(latestBehind(version, session.entries));
+  }
+  const { data } = (await store.update(session.id, {})) ?? {};
+  return Response.json({ versions: versionsIn(session.entries), spent: { ...data, limit: limits.context } });
+}
+
+/** A page of another site gets no answer: its browser asks before it sends PUT and DELETE, and keeps a response to itself. */
+function personOf(request: Request): string | undefined {
+  const { hostname } = new URL(`http://${request.headers.get('host')}`);
+  if (!hosts.includes(hostname)) return undefined;
+  return authorize === 'none' ? 'me' : authorize(request);
+}
+
+/** Returns the latest chats whose titles contain the words. */
+async function listChats(owner: string, search: string) {
+  const found: { readonly id: string; readonly title: string }[] = [];
+  for (let after: string | undefined = ''; after !== undefined && found.length < 100; ) {
+    const page = await store.list({ owner, ...(after && { after }) });
+    for (const { id, title = 'New chat' } of page.sessions) {
+      if (title.toLowerCase().includes(search.toLowerCase())) found.push({ id: id.slice(owner.length + 1), title });
+    }
+    after = page.next;
+  }
+  return found;
+}
+
+/** The versions of each message that was edited or answered again, and its place among them, by its id on the page. */
+function versionsIn(entries: readonly Entry[]) {
+  const behind = new Map<string | undefined, Entry[]>();
+  for (const entry of entries) {
+    const { body, path, parent } = entry;
+    if (body.type !== 'message' || body.message.role === 'tool' || path !== undefined) continue;
+    behind.set(parent, [...(behind.get(parent) ?? []), entry]);
+  }
+  const lists = [...behind.values()].filter((list) => list.length > 1);
+  return Object.fromEntries(
+    lists.flatMap((list) => list.map((entry, at) => [shownId(entry), { all: list.map(({ id }) => id), at }])),
+  );
+}
+
+/** The page knows an answer by its run. */
+function shownId({ id, run = id, body }: Entry): string {
+  return body.type === 'message' && body.message.role === 'assistant' ? run : id;
+}
+
+/** Returns the latest entry of the branches behind an entry. */
+function latestBehind(id: string, entries: readonly Entry[]): string {
+  const branch = new Set([id]);
+  for (const { id, parent, path, body } of entries) {
+    if (path === undefined && body.type === 'message' && branch.has(parent ?? '')) branch.add(id);
+  }
+  return [...branch].at(-1) ?? id;
+}
+
+function titleOf(messages: readonly Message[]): string {
+  const question = messages.find(({ role }) => role === 'user');
+  const [line = ''] = (question ? textOf(question) : '').split('\n');
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line || 'A picture';
+}
+
+function outermost(run: ToolRun): ToolRun {
+  return run.parent ? outermost(run.parent) : run;
 }
 
 /** Reads the built page into memory, so that a request cannot name another file. */
-function readPage(folder: string): ReadonlyMap<string, PageFile> {
+function readPage(folder: string): ReadonlyMap<string, { readonly type: string; readonly bytes: Buffer }> {
+  const types: Readonly<Record<string, string>> = {
+    '.html': 'text/html; charset=utf-8',
+    '.js': 'text/javascript; charset=utf-8',
+    '.css': 'text/css; charset=utf-8',
+    '.svg': 'image/svg+xml',
+  };
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return new Map(
     entries.map((entry) => {
       const path = join(entry.parentPath, entry.name);
-      const type = TYPES[extname(path)] ?? 'application/octet-stream';
+      const type = types[extname(path)] ?? 'application/octet-stream';
       return [path.slice(folder.length), { type, bytes: readFileSync(path) }];
     }),
   );
-}
-
-/** A model without a key. It shows each feature of the page. */
-function script(): Model {
-  const failed = new Set<number>();
-  return {
-    id: 'script',
-    async generate(request): Promise<ModelResponse> {
-      const { messages } = request;
-      const user = messages.findLast(({ role }) => role === 'user');
-      const asked = user === undefined ? '' : textOf(user);
-      if (asked.startsWith('<conversation>')) return say(request, summaryOf(asked));
-      const result = messages.at(-1);
-      if (result?.role === 'tool') return say(request, `The tool says: ${textOf(result)}`);
-      const [, helper, task] = /^Ask the (pilot|lookout)[:,]? (.*)/i.exec(asked) ?? [];
-      if (helper !== undefined) return callTool(request, helper, { prompt: task });
-      if (/weather/i.test(asked)) return callTool(request, 'weather', { city: /in (\w+)/.exec(asked)?.[1] ?? 'Oslo' });
-      if (/pay/i.test(asked)) {
-        return callTool(request, 'pay', { euro: Number(/\d+/.exec(asked)?.[0] ?? 40), to: 'the harbour' });
-      }
-      if (asked.startsWith('The background work'))
-        return say(request, asked.replace(/^.*?: /, 'The inspection says: '));
-      if (/inspect/i.test(asked)) return callTool(request, 'inspect', {});
-      if (/window/i.test(asked)) return callTool(request, 'screen', {});
-      if (/fail/i.test(asked) && !failed.has(messages.length)) {
-        failed.add(messages.length);
-        await say(request, 'This answer breaks off');
-        throw Object.assign(new TypeError('overloaded'), { status: 529, retryAfterMs: Number(WORD_MS) * 100 });
-      }
-      if (/letter/i.test(asked)) return say(request, 'Dear harbour master, the ship arrives at noon.');
-      if (/story/i.test(asked)) return say(request, storyOf(Number(/of (\d+)/.exec(asked)?.[1] ?? 200)));
-      const picture = Array.isArray(user?.content) && user.content.find(({ type }) => type === 'image');
-      if (picture) return say(request, `I see a picture of type ${picture.mediaType}.`);
-      return say(request, `You said: ${asked}`);
-    },
-  };
-}
-
-function storyOf(ships: number): string {
-  return Array.from({ length: ships }, (_, index) => `Ship ${index + 1} left the harbour. `).join('');
-}
-
-/** The summary that `compaction` asks the model for. */
-function summaryOf(transcript: string): string {
-  const questions = [...transcript.matchAll(/^user: (.*)$/gm)].map(([, question]) => question);
-  return `The person said: ${questions.join(', ')}.`;
-}
-
-const usage = { inputTokens: 20, outputTokens: 20, totalTokens: 40 };
-
-async function say({ onPart, signal }: ModelRequest, text: string): Promise<ModelResponse> {
-  for (const word of text.split(/(?<= )/)) {
-    await setTimeout(Number(WORD_MS), undefined, { signal });
-    onPart?.({ type: 'text-delta', text: word });
-  }
-  return { content: [{ type: 'text', text }], finishReason: 'stop', usage };
-}
-
-async function callTool(
-  { onPart, signal, messages }: ModelRequest,
-  name: string,
-  input: object,
-): Promise<ModelResponse> {
-  const id = `call_${messages.length}`;
-  for (const text of JSON.stringify(input).match(/.{1,4}/g) ?? []) {
-    await setTimeout(Number(WORD_MS) * 2, undefined, { signal });
-    onPart?.({ type: 'tool-input-delta', id, name, text });
-  }
-  return { content: [{ type: 'tool-call', id, name, input }], finishReason: 'tool-calls', usage };
 }

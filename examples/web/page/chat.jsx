@@ -4,29 +4,35 @@ import {
   lastAssistantMessageIsCompleteWithApprovalResponses,
   lastAssistantMessageIsCompleteWithToolCalls,
 } from 'ai';
-import { useEffect, useRef } from 'react';
+import { useEffect, useState } from 'react';
 import { Composer } from './composer.jsx';
 import { areDecided, decideRequest, keepDecision } from './decisions.js';
-import { chatId, headers, stopAnswer } from './history.js';
+import { Icon, IconButton } from './icons.jsx';
 import { Message } from './message.jsx';
 import { waitingInside } from './nested-runs.jsx';
 import { useReconnect } from './reconnect.js';
+import { useScroll } from './scroll.js';
+import { api, loadChat, showVersion, stopAnswer } from './server.js';
 import { useWaiting, Waiting } from './waiting.jsx';
 
-const HINTS = ['What is the weather in Oslo?', 'Pay the harbour fee of 40 euro', 'Tell me a long story', 'Fail once'];
+const HINTS = [
+  ['Plan the arrivals', 'of tomorrow, with a table and code'],
+  ['What is the weather', 'in Oslo?'],
+  ['Pay the harbour fee', 'of 40 euro'],
+  ['Ask the pilot', 'to bring in the Aurora'],
+];
 
 /** The server has the chat, so a request needs the last message only, or the decisions on its calls. */
 const transport = new DefaultChatTransport({
-  api: '/api/chat',
-  headers,
+  api,
   prepareSendMessagesRequest: ({ id, messages, trigger, messageId }) =>
     decideRequest(id, messages.at(-1)) ?? { body: { id, messages: messages.slice(-1), trigger, messageId } },
 });
 
-/** The whole page: the messages, the state of the answer, and the form. */
-export function Chat({ loaded }) {
+/** One chat: the messages, the state of the answer, and the form. */
+export function Chat({ loaded, title, onChange }) {
   const chat = useChat({
-    id: chatId,
+    id: loaded.id,
     messages: loaded.messages,
     resume: true,
     transport,
@@ -38,89 +44,144 @@ export function Chat({ loaded }) {
       void chat.addToolOutput({ tool, toolCallId, output: { width: innerWidth, height: innerHeight } });
     },
   });
-  const { messages, status, error } = chat;
+  const { id, messages, status, error } = chat;
   const waiting = useWaiting(chat, loaded);
-  const isOffline = useReconnect(chat, waiting);
+  const [{ versions = {}, spent, running }, setDetails] = useState(loaded);
+  const isOffline = useReconnect(chat, (latest) => {
+    waiting.showAll(latest);
+    setDetails(latest);
+    onChange();
+  });
   const isBusy = status === 'submitted' || status === 'streaming';
-  const log = useRef(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the messages change.
-  useEffect(() => {
-    log.current.scrollTop = log.current.scrollHeight;
-  }, [messages, waiting.list.length]);
+  // An answer begins without content.
+  const shown = messages.filter(({ parts }) => parts.some(({ type }) => type !== 'step-start'));
+  const last = shown.at(-1);
+  const asks = last?.parts.some(({ state }) => state === 'approval-requested') ?? false;
+  const isUnanswered = running === false && last?.role === 'user' && waiting.list.length === 0;
+  const canChange = !isBusy && !isOffline && !asks;
+  const { log, isAtEnd, toEnd } = useScroll();
+  useEffect(() => document.getElementById('message').focus(), []);
 
-  const decide = (id, approved, input) => {
-    const [call, ...inside] = id.split('/');
-    if (inside.length === 0) {
-      if (input !== undefined) keepDecision(id, approved, input);
-      return chat.addToolApprovalResponse({ id, approved });
-    }
-    keepDecision(id, approved, input);
-    // The card is decided once everything inside of it is.
-    if (areDecided(waitingInside(messages.at(-1).parts, [call])))
-      return chat.addToolApprovalResponse({ id: call, approved: true });
+  const actions = canChange
+    ? {
+        again: (messageId) => chat.regenerate({ messageId }),
+        edit: ({ id, parts }, text) =>
+          chat.sendMessage({
+            parts: [...parts.filter(({ type }) => type === 'file'), { type: 'text', text }],
+            messageId: id,
+          }),
+        show: async (version) => {
+          await showVersion(id, version);
+          const other = await loadChat(id);
+          chat.setMessages(other.messages);
+          setDetails(other);
+        },
+      }
+    : undefined;
+  const send = (parts) => {
+    toEnd();
+    return isBusy ? waiting.send(parts) : chat.sendMessage({ parts });
   };
-  const answerAgain = () => {
-    const last = messages.at(-1);
+  const tryAgain = () => {
     if (last.role === 'assistant') return chat.regenerate();
-    chat.setMessages(messages.slice(0, -1));
+    chat.setMessages(messages.slice(0, messages.indexOf(last)));
     return chat.sendMessage(last);
   };
 
   return (
-    <main>
+    <main data-state={stateOf({ isOffline, isBusy })}>
       <header>
-        <h1>Harbour desk</h1>
-        <a href={`#${crypto.randomUUID()}`} onClick={() => setTimeout(() => location.reload())}>
-          New chat
-        </a>
+        <button type="button" className="icon-button menu" popoverTarget="chats" aria-label="Chats">
+          <Icon name="menu" />
+        </button>
+        <h1>{title ?? 'Harbour desk'}</h1>
       </header>
-      <section ref={log} className="messages" role="log" aria-live="polite" aria-label="Conversation">
-        {messages.length === 0 && <Hints send={(text) => chat.sendMessage({ text })} />}
-        {messages.map((message) => (
-          // A message behind an open question has denied it.
-          <Message key={message.id} message={message} decide={message === messages.at(-1) ? decide : undefined} />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls the messages. */}
+      <section ref={log} className="messages" tabIndex={0} aria-label="Conversation">
+        {shown.length === 0 && <Hints send={(text) => send([{ type: 'text', text }])} />}
+        {shown.map((message) => (
+          <Message
+            key={message.id}
+            message={message}
+            // A message behind an open question has denied it.
+            decide={message === last ? (...decision) => decide(chat, ...decision) : undefined}
+            isWriting={isBusy && message === last && message.role === 'assistant'}
+            versions={versions[message.id]}
+            actions={actions}
+          />
         ))}
         <Waiting waiting={waiting} />
         {waiting.works.map(({ id, label }) => (
-          <p key={id} className="working" role="status">
-            In the background: {label}
+          <p key={id} className="working">
+            <span className="dots" aria-hidden="true" /> In the background: {label}
           </p>
         ))}
-        {(isBusy || isOffline) && (
-          <p className="working" role="status">
-            {isOffline ? 'No connection. Connecting again' : 'Answering'}
-            <span aria-hidden="true" className="dots" />
+        {isBusy && !isOffline && last?.role === 'user' && (
+          <p className="working">
+            <span className="dots" aria-hidden="true" /> Reading
           </p>
         )}
-        {error && !isOffline && (
-          <p className="error" role="alert">
-            {error.message}
+        {isOffline && <p className="notice">No connection. Connecting again…</p>}
+        {!isOffline && !isBusy && (error || isUnanswered) && (
+          <p className="notice" role="alert">
+            {error?.message ?? 'This question has no answer yet.'}
+            <button type="button" onClick={tryAgain}>
+              Try again
+            </button>
           </p>
         )}
       </section>
-      <Composer
-        isBusy={isBusy}
-        send={chat.sendMessage}
-        add={waiting.send}
-        stop={() => stopAnswer(chatId)}
-        answerAgain={messages.length > 0 && !isBusy && !isOffline && !waits(messages) ? answerAgain : undefined}
-      />
+      <div className="bottom">
+        {!isAtEnd && <IconButton name="down" label="To the latest message" onClick={toEnd} />}
+        <Composer
+          isBusy={isBusy}
+          placeholder={placeholderFor({ isBusy, asks })}
+          send={send}
+          stop={() => stopAnswer(id)}
+          spent={spent}
+        />
+        <p className="hidden" role="status">
+          {wordsFor({ isOffline, isBusy, asks })}
+        </p>
+      </div>
     </main>
   );
 }
 
-/** True if a tool call waits for a decision. */
-function waits(messages) {
-  return messages.at(-1).parts.some(({ state }) => state === 'approval-requested');
+/** Decides on what waits: a call of the last message, the answer, or a call inside of a call. */
+function decide(chat, id, ...[approved, input]) {
+  const [call, ...inside] = id.split('/');
+  if (inside.length > 0 || input !== undefined) keepDecision(id, approved, input);
+  if (inside.length === 0) return chat.addToolApprovalResponse({ id, approved });
+  // The card is decided once everything inside of it is.
+  if (areDecided(waitingInside(chat.messages.at(-1).parts, [call])))
+    return chat.addToolApprovalResponse({ id: call, approved: true });
+}
+
+function stateOf({ isOffline, isBusy }) {
+  if (isOffline) return 'offline';
+  return isBusy ? 'answering' : 'ready';
+}
+
+function placeholderFor({ isBusy, asks }) {
+  if (isBusy) return 'Add something to the answer';
+  return asks ? 'Decide above, or say what to do instead' : 'Ask anything';
+}
+
+/** A screen reader says this. It would read a streaming answer again and again. */
+function wordsFor({ isOffline, isBusy, asks }) {
+  if (isOffline) return 'No connection';
+  if (isBusy) return 'The answer is being written';
+  return asks ? 'A decision is needed' : '';
 }
 
 function Hints({ send }) {
   return (
     <div className="hints">
-      <p>Ask something, or attach a picture.</p>
-      {HINTS.map((hint) => (
-        <button type="button" key={hint} onClick={() => send(hint)}>
-          {hint}
+      <h2>What happens in the harbour today?</h2>
+      {HINTS.map(([start, end]) => (
+        <button type="button" key={start} onClick={() => send(`${start} ${end}`)}>
+          <b>{start}</b> {end}
         </button>
       ))}
     </div>

@@ -1,65 +1,112 @@
 import { useRef, useState } from 'react';
+import { Attachment, readFiles } from './files.jsx';
+import { Icon, IconButton } from './icons.jsx';
 
 /**
- * The form: a text, pictures, and the buttons. Enter sends, Shift+Enter starts a line, Escape stops the answer. A text that is
- * sent during the answer is added to it.
+ * The form: a text, and files by button, paste and drop. Enter sends, Shift+Enter starts a line, Escape stops the answer. A
+ * message that is sent during the answer is added to it.
  */
-export function Composer({ isBusy, send, add, stop, answerAgain }) {
+export function Composer({ isBusy, placeholder, send, stop, spent }) {
   const [text, setText] = useState('');
-  const [files, setFiles] = useState(undefined);
+  const [files, setFiles] = useState([]);
+  const [problem, setProblem] = useState('');
+  const [isOver, setOver] = useState(false);
   const picker = useRef(null);
+  const isEmpty = text.trim() === '' && files.length === 0;
 
   const submit = (event) => {
     event.preventDefault();
-    if (text.trim() === '' && (isBusy || files === undefined)) return;
+    if (isEmpty) return;
+    void send([...files, ...(text.trim() === '' ? [] : [{ type: 'text', text }])]);
     setText('');
-    if (isBusy) return void add(text);
-    void send({ text, ...(files && { files }) });
-    setFiles(undefined);
-    picker.current.value = '';
+    setFiles([]);
+    setProblem('');
+  };
+  const add = async (list) => {
+    try {
+      const read = await readFiles(list, files);
+      setFiles((all) => [...all, ...read]);
+      setProblem('');
+    } catch (error) {
+      setProblem(error.message);
+    }
   };
   const onKeyDown = (event) => {
-    if (event.key === 'Enter' && !event.shiftKey) submit(event);
+    if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) submit(event);
     if (event.key === 'Escape' && isBusy) void stop();
+  };
+  const onPaste = (event) => {
+    if (event.clipboardData.files.length === 0) return;
+    event.preventDefault();
+    void add(event.clipboardData.files);
+  };
+  const onDrag = (event) => {
+    event.preventDefault();
+    setOver(event.type === 'dragover');
+    if (event.type === 'drop') void add(event.dataTransfer.files);
   };
 
   return (
-    <form onSubmit={submit}>
-      <label className="attach">
-        <span>{files ? files[0].name : 'Picture'}</span>
-        <input
-          ref={picker}
-          type="file"
-          accept="image/*"
-          aria-label="Attach a picture"
-          onChange={(event) => setFiles(event.target.files.length > 0 ? event.target.files : undefined)}
-        />
-      </label>
+    <form
+      className={`composer ${isOver ? 'over' : ''}`}
+      onSubmit={submit}
+      onDragOver={onDrag}
+      onDragLeave={onDrag}
+      onDrop={onDrag}
+    >
+      {files.length > 0 && (
+        <div className="previews">
+          {files.map((file) => (
+            <Attachment key={file.url} file={file} remove={() => setFiles(files.filter((one) => one !== file))} />
+          ))}
+        </div>
+      )}
       <textarea
+        id="message"
         aria-label="Message"
-        placeholder="Write a message"
+        placeholder={placeholder}
         rows={1}
         value={text}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
+        onPaste={onPaste}
       />
-      {answerAgain && (
-        <button type="button" onClick={answerAgain}>
-          Answer again
-        </button>
-      )}
-      {isBusy ? (
-        <>
-          <button type="submit">Add</button>
-          <button type="button" className="primary" onClick={stop}>
-            Stop
+      <input
+        ref={picker}
+        type="file"
+        multiple
+        hidden
+        onChange={({ target }) => {
+          void add(target.files);
+          target.value = '';
+        }}
+      />
+      <div className="tools">
+        <IconButton name="clip" label="Attach files" onClick={() => picker.current.click()} />
+        <p className="problem" role="alert">
+          {problem}
+        </p>
+        <Spent {...spent} />
+        {isBusy && <IconButton name="stop" label="Stop" onClick={stop} />}
+        {(!isBusy || !isEmpty) && (
+          <button type="submit" className="send" aria-label={isBusy ? 'Add' : 'Send'} disabled={isEmpty}>
+            <Icon name="up" />
           </button>
-        </>
-      ) : (
-        <button type="submit" className="primary">
-          Send
-        </button>
-      )}
+        )}
+      </div>
     </form>
+  );
+}
+
+/** How full the context of the model is, and what the chat has cost. */
+function Spent({ context, tokens, usd, limit }) {
+  if (!tokens) return null;
+  const percent = Math.min(100, Math.ceil((context / limit) * 100));
+  const title = `${context.toLocaleString('en')} of ${limit.toLocaleString('en')} tokens in the context. ${tokens.toLocaleString('en')} tokens in all.`;
+  return (
+    <p className="spent" title={title}>
+      <span className="ring" aria-hidden="true" style={{ '--full': percent }} /> {percent} % of context
+      <span className="usd"> · {usd < 0.01 ? 'under $0.01' : `$${usd.toFixed(2)}`}</span>
+    </p>
   );
 }

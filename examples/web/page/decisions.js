@@ -1,3 +1,5 @@
+import { api } from './server.js';
+
 /**
  * Decisions that the AI SDK has no place for, by the id of what waits: other arguments, and decisions on calls inside of
  * others, whose ids begin with the ids of those.
@@ -26,7 +28,7 @@ export function decideRequest(id, { parts }) {
     }),
   );
   kept.clear();
-  return { api: '/api/chat/decide', body: { id, decisions } };
+  return { api: `${api}/decide`, body: { id, decisions } };
 }
 
 function decisionsOn(callId) {

@@ -1,38 +1,133 @@
-import { NestedRuns, waitingInside } from './nested-runs.jsx';
+import { useState } from 'react';
+import { Attachment } from './files.jsx';
+import { Icon, IconButton } from './icons.jsx';
+import { Copy, Prose } from './markdown.jsx';
+import { hasRuns, NestedRuns, waitingInside } from './nested-runs.jsx';
 import { ToolCard } from './tool-card.jsx';
-import { textOf } from './waiting.jsx';
 
-/** One message with its parts in order, or the place of a summary, which is not a message. */
-export function Message({ message: { role, parts, metadata }, decide }) {
+/**
+ * One message with its parts in order, or the place of a summary, which is not a message. `actions` are undefined while the
+ * message cannot be changed.
+ */
+export function Message({ message, decide, isWriting, versions, actions }) {
+  const { role, parts, metadata } = message;
+  const [isEdited, setEdited] = useState(false);
   const [first] = parts;
   if (first?.type === 'data-summary') return <Summary text={first.data.text} />;
+  const text = textOf(parts);
+  if (isEdited && actions) {
+    const save = (changed) => {
+      setEdited(false);
+      void actions.edit(message, changed);
+    };
+    return <Editor text={text} save={save} cancel={() => setEdited(false)} />;
+  }
+  const canAnswer = role === 'assistant' && actions;
   return (
     <article className={role} aria-label={role === 'user' ? 'You' : 'Assistant'}>
-      {parts.map((part, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: parts are only appended, and have no id.
-        <Part key={index} part={part} parts={parts} decide={decide} />
-      ))}
-      {metadata?.stopped && <p className="state">This answer was stopped.</p>}
+      <div className="parts">
+        {parts.map((part, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: parts are only appended, and have no id.
+          <Part key={index} part={part} message={message} decide={decide} isWriting={isWriting} />
+        ))}
+        <Sources parts={parts} />
+        {metadata?.stopped && <p className="note">This answer was stopped.</p>}
+      </div>
+      {!isWriting && (
+        <footer>
+          {text !== '' && <Copy text={text} label="Copy message" />}
+          {role === 'user' && actions && (
+            <IconButton name="edit" label="Edit message" onClick={() => setEdited(true)} />
+          )}
+          {canAnswer && <IconButton name="again" label="Answer again" onClick={() => actions.again(message.id)} />}
+          {versions && <Versions versions={versions} show={actions?.show} />}
+        </footer>
+      )}
     </article>
   );
 }
 
-function Part({ part, parts, decide }) {
-  if (part.type === 'text') return <p className="text">{part.text}</p>;
-  if (part.type === 'reasoning') {
+/** Goes to an earlier or a later version of a message, with all that followed it. */
+function Versions({ versions: { all, at }, show }) {
+  const step = (by) => ({ disabled: !show || all[at + by] === undefined, onClick: () => show(all[at + by]) });
+  return (
+    <span className="versions">
+      <IconButton name="left" label="Earlier version" {...step(-1)} />
+      {at + 1}/{all.length}
+      <IconButton name="right" label="Later version" {...step(1)} />
+    </span>
+  );
+}
+
+function Editor({ text, save, cancel }) {
+  const submit = (event) => {
+    event.preventDefault();
+    save(new FormData(event.currentTarget).get('text'));
+  };
+  return (
+    <form className="editor" onSubmit={submit} onKeyDown={({ key }) => key === 'Escape' && cancel()}>
+      {/* biome-ignore lint/a11y/noAutofocus: the person has asked for this field. */}
+      <textarea name="text" aria-label="Edited message" defaultValue={text} autoFocus required onFocus={toTheEnd} />
+      <div className="buttons">
+        <button type="button" onClick={cancel}>
+          Cancel
+        </button>
+        <button type="submit" className="primary">
+          Ask again
+        </button>
+      </div>
+    </form>
+  );
+}
+
+const toTheEnd = ({ target }) => target.setSelectionRange(target.value.length, target.value.length);
+
+function Part({ part, message: { role, parts }, decide, isWriting }) {
+  const { type, text, state } = part;
+  if (type === 'text') {
+    return role === 'user' ? <p className="text">{text}</p> : <Prose text={text} isWritten={!isWriting} />;
+  }
+  if (type === 'reasoning') {
     return (
       <details className="reasoning">
-        <summary>Reasoning</summary>
-        <p>{part.text}</p>
+        <summary>{isWriting && state !== 'done' ? 'Thinking…' : 'Thoughts'}</summary>
+        <Prose text={text} />
       </details>
     );
   }
-  if (part.type === 'file' && part.mediaType.startsWith('image/')) {
-    return <img className="picture" src={part.url} alt={part.filename ?? 'Attached picture'} />;
-  }
-  if (part.type === 'steering-message') return <p className="joined">{textOf(part.parts)}</p>;
-  if (part.type.startsWith('tool-')) return <ToolCall part={part} parts={parts} decide={decide} />;
-  return null;
+  if (type === 'file') return <Attachment file={part} />;
+  if (type === 'steering-message') return <Joined parts={part.parts} />;
+  return type.startsWith('tool-') ? <ToolCall part={part} parts={parts} decide={decide} /> : null;
+}
+
+/** A message that the person added while the answer was written. */
+function Joined({ parts }) {
+  return (
+    <div className="joined">
+      {parts
+        .filter(({ type }) => type === 'file')
+        .map((file) => (
+          <Attachment key={file.url} file={file} />
+        ))}
+      <p className="text">{textOf(parts)}</p>
+    </div>
+  );
+}
+
+function Sources({ parts }) {
+  const sources = parts.filter(({ type }) => type === 'source-url');
+  if (sources.length === 0) return null;
+  return (
+    <ul className="sources" aria-label="Sources">
+      {sources.map(({ sourceId, url, title }) => (
+        <li key={sourceId}>
+          <a href={url} target="_blank" rel="noreferrer">
+            {title || new URL(url).hostname}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 /** From here on, the model reads the summary instead of the messages above. */
@@ -40,40 +135,42 @@ function Summary({ text }) {
   return (
     <aside className="summary" aria-label="Summary">
       <details>
-        <summary>The model reads a summary of the earlier messages</summary>
-        <p>{text}</p>
+        <summary>
+          <Icon name="up" /> The messages above are summarized for the model
+        </summary>
+        <Prose text={text} />
       </details>
     </aside>
   );
 }
 
 const STATES = {
-  'input-streaming': 'writing the arguments',
-  'input-available': 'running',
-  'approval-requested': 'waits for you',
-  'approval-responded': 'decided',
+  'approval-requested': 'asks',
   'output-available': 'done',
   'output-error': 'failed',
   'output-denied': 'denied',
 };
 
 function ToolCall({ part, parts, decide }) {
-  const { toolCallId, input, output, errorText, approval } = part;
+  const { toolCallId, input, output, errorText, approval, preliminary } = part;
   // The person went on without a decision, so the server has denied the call.
   const state = part.state === 'approval-requested' && decide === undefined ? 'output-denied' : part.state;
-  const edit = part.callProviderMetadata?.keelson;
   const asked = state === 'approval-requested' ? decide : undefined;
   const isInside = waitingInside(parts, [toolCallId]).length > 0;
+  const isShown = !preliminary && !hasRuns(parts, [toolCallId]);
   return (
     <ToolCard
       name={part.type.slice('tool-'.length)}
-      state={state}
-      word={part.preliminary ? STATES['input-available'] : STATES[state]}
-      data={{ input, output, errorText }}
+      state={preliminary ? 'running' : (STATES[state] ?? 'running')}
+      data={{ input, output: isShown ? output : undefined, errorText, edit: part.callProviderMetadata?.keelson }}
       decide={asked && !isInside ? (...decision) => asked(approval.id, ...decision) : undefined}
+      isOpen={asked && isInside}
     >
-      {edit && <p className="state">Changed by a person. The model wrote {JSON.stringify(edit.modelInput)}.</p>}
       <NestedRuns parts={parts} path={[toolCallId]} decide={asked} />
     </ToolCard>
   );
+}
+
+export function textOf(parts) {
+  return parts.flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('\n\n');
 }

@@ -1,26 +1,27 @@
 import { useEffect, useState } from 'react';
+import { Prose } from './markdown.jsx';
 import { ToolCard } from './tool-card.jsx';
 
 /**
- * The runs inside of a tool call, folded unless something waits in them. `path` has the ids of the calls that lead to them.
- * With `decide`, the page may decide on what waits.
+ * The runs inside of a tool call. `path` has the ids of the calls that lead to them. With `decide`, the page may decide on what
+ * waits.
  */
 export function NestedRuns({ parts, path, decide }) {
   return runsIn(parts, path).map(({ runId, agent, status, errorText }) => (
-    <details key={runId} className="nested" open={decide && waitingInside(parts, path).length > 0}>
-      <summary>
+    <section key={runId} className="nested" aria-label={`Agent ${agent}`}>
+      <p className="note">
         Agent {agent} <span className="state">{status}</span>
-      </summary>
+      </p>
       {stepsOf(parts, runId).map(({ turn, text, calls }) => (
         <div key={turn}>
-          {text && <p className="text">{text}</p>}
+          {text && <Prose text={text} />}
           {calls.map((call) => (
             <NestedCall key={call.id} call={call} parts={parts} path={[...path, call.id]} decide={decide} />
           ))}
         </div>
       ))}
-      {errorText && <p className="error">{errorText}</p>}
-    </details>
+      {errorText && <p className="note">{errorText}</p>}
+    </section>
   ));
 }
 
@@ -48,17 +49,23 @@ function NestedCall({ call: { name, status, ...data }, parts, path, decide }) {
     setDecided(true);
     decide(path.join('/'), ...decision);
   };
+  const settled = status === 'pending' ? 'running' : status;
   return (
     <ToolCard
       name={name}
-      state={asks ? 'approval-requested' : status}
-      word={asks ? 'waits for you' : status}
-      data={data}
+      state={asks ? 'asks' : settled}
+      data={{ ...data, ...(asks && { reason: undefined }), ...(hasRuns(parts, path) && { output: undefined }) }}
       decide={asks ? decideOnce : undefined}
+      isOpen={isAsked && waitingInside(parts, path).length > 0}
     >
       <NestedRuns parts={parts} path={path} decide={decide} />
     </ToolCard>
   );
+}
+
+/** True if the call has started an agent. Its result is then the last text of that agent. */
+export function hasRuns(parts, path) {
+  return runsIn(parts, path).length > 0;
 }
 
 function runsIn(parts, path) {

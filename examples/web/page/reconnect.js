@@ -1,15 +1,15 @@
 import { useEffect, useState } from 'react';
-import { chatId, loadHistory } from './history.js';
+import { loadChat } from './server.js';
 
 const RETRY_MS = 1_000;
 
 /**
  * Shows what was said meanwhile, and follows the answer that runs: after each answer, after a lost connection, and when the
- * page comes back to the front. Returns true while the server cannot be reached.
+ * page comes back to the front. Passes everything that is loaded to `showAll`. Returns true while the server cannot be reached.
  */
 export function useReconnect(
-  { status, error, messages, setMessages, resumeStream, sendMessage, clearError },
-  { showAll },
+  { id, status, error, messages, setMessages, resumeStream, sendMessage, clearError },
+  showAll,
 ) {
   const isIdle = status === 'ready' || status === 'error';
   // Only a fetch without a connection fails with a TypeError.
@@ -20,20 +20,21 @@ export function useReconnect(
   useEffect(() => {
     if (!isIdle) return;
     let isLeft = false;
-    let timer = setTimeout(catchUp, RETRY_MS);
+    let timer = setTimeout(catchUp, isLost ? RETRY_MS : 0);
     async function catchUp() {
       clearTimeout(timer);
-      const history = await loadHistory(chatId).catch(() => undefined);
+      const loaded = await loadChat(id).catch(() => undefined);
       if (isLeft) return;
-      setOffline(history === undefined);
-      if (history !== undefined) await show(history);
-      if (!isLeft && (history?.running !== false || history.waiting || history.background))
+      setOffline(loaded === undefined);
+      if (loaded !== undefined) await show(loaded);
+      if (!isLeft && (loaded?.running !== false || loaded.waiting || loaded.background))
         timer = setTimeout(catchUp, RETRY_MS);
     }
-    async function show({ messages: stored, running, ...rest }) {
-      showAll(rest);
+    async function show(loaded) {
+      const { messages: stored, running, waiting = [] } = loaded;
+      showAll(loaded);
       const last = messages.at(-1);
-      const known = [...stored, ...(rest.waiting ?? [])];
+      const known = [...stored, ...waiting];
       const isUnsent = last?.role === 'user' && !known.some(({ id }) => id === last.id);
       setMessages(isUnsent && !isLost ? [...stored, last] : stored);
       if (running) await resumeStream();

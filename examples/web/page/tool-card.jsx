@@ -1,75 +1,82 @@
 import { useState } from 'react';
+import { Icon } from './icons.jsx';
+import { Prose } from './markdown.jsx';
+import { Fields, Values } from './values.jsx';
 
-/** A tool call: its name, a word for its state, its arguments and its result. With `decide`, it waits for a decision. */
-export function ToolCard({ name, state, word, data: { input, output, errorText }, decide, children }) {
+/** Says what each tool does: to do, doing, done, and with what. A tool that is not in the list is called by its name. */
+const WORDS = {
+  weather: ['Check', 'Checking', 'Checked', ({ city = '…' }) => `the weather in ${city}`],
+  pay: ['Pay', 'Paying', 'Paid', ({ euro = '…', to = '…' }) => `${euro} € to ${to}`],
+  inspect: ['Start', 'Starting', 'Started', () => 'an inspection of the harbour'],
+  screen: ['Measure', 'Measuring', 'Measured', () => 'your window'],
+  pilot: ['Ask', 'Asking', 'Asked', () => 'the pilot'],
+  lookout: ['Ask', 'Asking', 'Asked', () => 'the lookout'],
+  answer: ['Send', 'Sending', 'Sent', () => 'this answer'],
+};
+const STATES = { running: 'running', asks: 'waits for you', done: 'done', failed: 'failed', denied: 'denied' };
+const ICONS = { running: 'tool', asks: 'hand', done: 'check', failed: 'close', denied: 'close' };
+
+/**
+ * A tool call: a sentence that folds its arguments, the runs inside of it (`children`), and its result. With `decide`, the
+ * card asks for a decision.
+ */
+export function ToolCard({ name, state, data: { input, output, errorText, reason, edit }, decide, isOpen, children }) {
   return (
-    <section className={`tool ${state}`} aria-label={`Tool ${name}`}>
-      <h2>
-        {name} <span className="state">{word}</span>
-      </h2>
-      <pre>{shown(input ?? {})}</pre>
-      {children}
-      {output !== undefined && <pre className="output">{shown(output)}</pre>}
-      {errorText && <p className="error">{errorText}</p>}
-      {decide && <Decision name={name} input={input} decide={decide} />}
-    </section>
+    <details className={`tool ${state}`} open={decide || isOpen ? true : undefined} aria-label={`Tool ${name}`}>
+      <summary>
+        <Icon name={ICONS[state]} />
+        <span className="title">{sentenceOf(name, state, input)}</span>{' '}
+        <span className={state === 'done' ? 'hidden' : 'state'}>{STATES[state]}</span>
+      </summary>
+      <div className="tool-body">
+        {decide ? <Decision name={name} input={input} decide={decide} /> : <Arguments name={name} input={input} />}
+        {edit && (
+          <p className="note">
+            Changed by a person. The model wrote: <Values value={edit.modelInput} />
+          </p>
+        )}
+        {children}
+        {output !== undefined && (
+          <section className="output" aria-label="Result">
+            {typeof output === 'string' ? <Prose text={output} /> : <Values value={output} />}
+          </section>
+        )}
+        {(errorText || reason) && <p className="note">{errorText || reason}</p>}
+      </div>
+    </details>
   );
 }
 
+function sentenceOf(name, state, input) {
+  const [todo, doing, done, what] = WORDS[name] ?? ['Use', 'Using', 'Used', () => name];
+  const verb = { running: doing, done }[state] ?? todo;
+  return `${verb} ${what(input ?? {})}${state === 'asks' ? '?' : ''}`;
+}
+
+function Arguments({ name, input }) {
+  if (name === 'answer') return <Prose text={input.text} />;
+  return Object.keys(input ?? {}).length > 0 && <Values value={input} />;
+}
+
+/** The arguments as fields, to change before the approval. */
 function Decision({ name, input, decide }) {
-  const [draft, setDraft] = useState(undefined);
-  if (draft !== undefined) {
-    const approve = (changed) => decide(true, changed);
-    return <Changes draft={draft} change={setDraft} approve={approve} cancel={() => setDraft(undefined)} />;
-  }
+  const [draft, setDraft] = useState(input);
+  const isChanged = JSON.stringify(draft) !== JSON.stringify(input);
+  const approve = (event) => {
+    event.preventDefault();
+    decide(true, isChanged ? draft : undefined);
+  };
   return (
-    <fieldset className="decision" aria-label={`Decide on ${name}`}>
-      <button type="button" className="primary" onClick={() => decide(true)}>
-        Approve
-      </button>
-      {/* A suspended answer has no arguments. */}
-      {name !== 'answer' && (
-        <button type="button" onClick={() => setDraft(shown(input))}>
-          Edit
+    <form className="decision" onSubmit={approve} aria-label={`Decide on ${name}`}>
+      {name === 'answer' ? <Prose text={input.text} /> : <Fields value={draft} change={setDraft} />}
+      <div className="buttons">
+        <button type="submit" className="primary">
+          {isChanged ? 'Approve with changes' : 'Approve'}
         </button>
-      )}
-      <button type="button" onClick={() => decide(false)}>
-        Deny
-      </button>
-    </fieldset>
+        <button type="button" onClick={() => decide(false)}>
+          Deny
+        </button>
+      </div>
+    </form>
   );
-}
-
-/** The arguments as JSON, to change before the approval. */
-function Changes({ draft, change, approve, cancel }) {
-  const changed = parsed(draft);
-  return (
-    <fieldset className="decision" aria-label="Change the arguments">
-      <textarea
-        aria-label="Arguments"
-        rows={draft.split('\n').length}
-        value={draft}
-        onChange={(event) => change(event.target.value)}
-      />
-      <button type="button" className="primary" disabled={changed === undefined} onClick={() => approve(changed)}>
-        Approve with changes
-      </button>
-      <button type="button" onClick={cancel}>
-        Cancel
-      </button>
-    </fieldset>
-  );
-}
-
-/** Returns undefined for a text that is not JSON. */
-function parsed(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function shown(output) {
-  return typeof output === 'string' ? output : JSON.stringify(output, null, 1);
 }

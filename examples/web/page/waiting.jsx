@@ -1,11 +1,13 @@
 import { useState } from 'react';
-import { chatId, postTo } from './history.js';
+import { Attachment } from './files.jsx';
+import { textOf } from './message.jsx';
+import { postTo } from './server.js';
 
 /**
  * The messages that were typed while the agent works, from any page, until they join the answer; and the works that go on
  * in the background.
  */
-export function useWaiting({ messages }, loaded) {
+export function useWaiting({ id: chatId, messages }, loaded) {
   const [sent, show] = useState(loaded.waiting ?? []);
   const [works, showWorks] = useState(loaded.background ?? []);
   const joined = new Set(messages.flatMap(({ id, parts }) => [id, ...parts.map((part) => part.id)]));
@@ -17,11 +19,10 @@ export function useWaiting({ messages }, loaded) {
       show(waiting);
       showWorks(background);
     },
-    async send(text) {
+    async send(parts) {
       const id = crypto.randomUUID();
-      const parts = [{ type: 'text', text }];
       show((all) => [...all, { id, parts }]);
-      await postTo('send', { id: chatId, messageId: id, message: text }).catch(() => drop(id));
+      await postTo('send', { id: chatId, messageId: id, message: parts }).catch(() => drop(id));
     },
     async edit(id, text) {
       const { edited } = await postTo('edit', { id: chatId, messageId: id, message: text });
@@ -38,12 +39,13 @@ export function useWaiting({ messages }, loaded) {
 /** Shows the messages that wait. Each can be edited and taken back. */
 export function Waiting({ waiting: { list, edit, cancel } }) {
   return list.map(({ id, parts }) => (
-    <WaitingMessage key={id} text={textOf(parts)} edit={(text) => edit(id, text)} cancel={() => cancel(id)} />
+    <WaitingMessage key={id} parts={parts} edit={(text) => edit(id, text)} cancel={() => cancel(id)} />
   ));
 }
 
-function WaitingMessage({ text, edit, cancel }) {
+function WaitingMessage({ parts, edit, cancel }) {
   const [draft, setDraft] = useState(undefined);
+  const files = parts.filter(({ type }) => type === 'file');
   const save = async (event) => {
     event.preventDefault();
     await edit(draft);
@@ -51,27 +53,30 @@ function WaitingMessage({ text, edit, cancel }) {
   };
   return (
     <article className="user waiting" aria-label="Waiting message">
-      {draft === undefined ? (
-        <p className="text">{text}</p>
-      ) : (
-        <form onSubmit={save}>
-          <input aria-label="Waiting text" value={draft} onChange={(event) => setDraft(event.target.value)} />
-          <button type="submit">Save</button>
-        </form>
-      )}
-      <p className="state">
-        Waits for the agent{' '}
-        <button type="button" onClick={() => setDraft(text)}>
-          Edit
-        </button>{' '}
-        <button type="button" onClick={cancel}>
+      <div className="parts">
+        {files.map((file) => (
+          <Attachment key={file.url} file={file} />
+        ))}
+        {draft === undefined ? (
+          <p className="text">{textOf(parts)}</p>
+        ) : (
+          <form className="inline" onSubmit={save}>
+            <input aria-label="Waiting text" value={draft} onChange={(event) => setDraft(event.target.value)} />
+            <button type="submit">Save</button>
+          </form>
+        )}
+      </div>
+      <footer className="shown">
+        <span className="note">Waits for the agent</span>
+        {files.length === 0 && (
+          <button type="button" className="quiet" onClick={() => setDraft(textOf(parts))}>
+            Edit
+          </button>
+        )}
+        <button type="button" className="quiet" onClick={cancel}>
           Take back
         </button>
-      </p>
+      </footer>
     </article>
   );
-}
-
-export function textOf(parts) {
-  return parts.map(({ text = '' }) => text).join('');
 }

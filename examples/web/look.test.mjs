@@ -1,0 +1,90 @@
+// Takes pictures of the page in both colour schemes and on two screens, and tests each for accessibility and width.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { test } from 'node:test';
+import { click, open, problems, ready, sees, send, setUp, shot } from './browser.mjs';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const SCREENS = [
+  { width: 1_280, height: 800 },
+  { width: 375, height: 740 },
+];
+
+setUp({ wordMs: 1 });
+
+/** Waits until the list of chats has the chat of the page, so that every picture shows the same. */
+async function settle(page) {
+  await ready(page);
+  await page.waitForFunction(() => document.querySelector('.chats .current') !== null);
+}
+
+async function ask(page, question) {
+  await send(page, question);
+  await page.waitForSelector('article.user');
+  await settle(page);
+}
+
+const scenes = {
+  empty: async () => {},
+  answer: async (page) => {
+    await ask(page, 'Plan the arrivals of tomorrow, with a table and code');
+    await sees(page, 'berth 3');
+  },
+  tool: async (page) => {
+    await ask(page, 'Ask the pilot to bring in the Aurora');
+    await page.waitForSelector('.tool.done');
+    await page.$$eval('.tool', (list) => {
+      for (const card of list) card.open = true;
+    });
+  },
+  approval: async (page) => {
+    await ask(page, 'Pay the harbour fee of 40 euro');
+    await sees(page, 'waits for you');
+  },
+  branches: async (page) => {
+    await ask(page, 'How deep is the harbour?');
+    await page.hover('article.user');
+    await click(page, 'Edit message');
+    await page.locator('textarea[aria-label="Edited message"]').fill('How deep is berth 3?');
+    await click(page, 'Ask again');
+    await sees(page, 'You said: How deep is berth 3?');
+    await ready(page);
+    await sees(page, '2/2');
+  },
+  error: async (page) => {
+    await ask(page, 'Give up');
+    await sees(page, 'Something went wrong');
+  },
+  chats: async (page) => {
+    await ask(page, 'What is the weather in Oslo?');
+    await sees(page, 'The sky over Oslo');
+    await page.$eval('.chats .current .icon-button', (button) => button.click());
+    await page.waitForSelector('.question');
+  },
+};
+
+for (const [name, show] of Object.entries(scenes)) {
+  test(`has no barrier and no sideways scroll: ${name}`, async () => {
+    const page = await open();
+    await page.setViewport(SCREENS[0]);
+    await show(page);
+    for (const viewport of SCREENS) {
+      await page.setViewport(viewport);
+      if (name === 'chats' && viewport.width === 375) await click(page, 'Chats');
+      for (const scheme of ['light', 'dark']) {
+        await page.emulateMediaFeatures([
+          { name: 'prefers-color-scheme', value: scheme },
+          { name: 'prefers-reduced-motion', value: 'reduce' },
+        ]);
+        await shot(page, `${name}-${scheme}-${viewport.width}`);
+        await page.evaluate(axe);
+        const { violations } = await page.evaluate(() => globalThis.axe.run());
+        const found = violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]);
+        assert.deepEqual(found, [], `${scheme}, ${viewport.width} px`);
+      }
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'scrolls sideways');
+    }
+    assert.deepEqual(problems, []);
+  });
+}
