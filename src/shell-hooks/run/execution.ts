@@ -143,7 +143,6 @@ export class HookExecutor {
       // The input is built while the program starts, to save time.
       stdin: () => (stdin ??= this.inputOf(hook, progress, fields)),
     };
-    if (options.transcripts === undefined || !readsTranscripts(hook)) this.reports.transcript(hook, verified.launch);
     const result = await startHook(start, this.machine);
     const redact = redactorOf(hook, options);
     const { stdout, stderr } = result;
