@@ -51,15 +51,6 @@ export function readJson(text: string, { comments = false, drop = [] }: ReadJson
   }
 }
 
-/** Parses JSON of any depth: values deeper than 64 levels become null. Returns undefined for invalid JSON. */
-export function readJsonCut(text: string, drop: readonly string[] = []): JsonValue | undefined {
-  try {
-    return cut(JSON.parse(withoutMark(text)), droppedKeys(drop), 0);
-  } catch {
-    return undefined;
-  }
-}
-
 /**
  * Describes why a key was lost. Leaves out its name, because the caller prints the path. With `isRefused`, says that the
  * whole file is not used.
@@ -77,14 +68,6 @@ function withoutMark(text: string): string {
 
 function droppedKeys(drop: readonly string[]): ReadonlySet<string> {
   return new Set(['__proto__', ...drop]);
-}
-
-function cut(value: JsonValue, dropped: ReadonlySet<string>, level: number): JsonValue {
-  if (typeof value !== 'object' || value === null) return value;
-  if (level === MAX_DEPTH) return null;
-  if (Array.isArray(value)) return value.map((item) => cut(item, dropped, level + 1));
-  const kept = Object.entries(value).filter(([key]) => !dropped.has(key));
-  return Object.fromEntries(kept.map(([key, inner]) => [key, cut(inner, dropped, level + 1)]));
 }
 
 class JsonFaultError extends SyntaxError {

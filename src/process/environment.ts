@@ -12,8 +12,6 @@ import {
 } from './environment-names.js';
 import { safePath } from './executable.js';
 
-const MANY_NAMES = 1_000;
-
 type NameTest = (name: string) => boolean;
 
 const isInherited = listOf(INHERITED_NAMES);
@@ -21,7 +19,7 @@ const isListedCredential = listOf(CREDENTIAL_NAMES);
 const PROVIDER_SECRET = new RegExp(
   `^(?:${PROVIDER_NAMES.join('|')})_(?:\\w+_)?(?:${SECRET_WORDS.join('|')})(?:_\\w+)?$`,
 );
-const isCredential = remembered((name) => isListedCredential(name) || PROVIDER_SECRET.test(fold(name)));
+const isCredential: NameTest = (name) => isListedCredential(name) || PROVIDER_SECRET.test(fold(name));
 const isCloud = listOf(CLOUD_NAMES);
 
 /** Environment variables of a process, by name. */
@@ -107,17 +105,9 @@ function fold(name: string): string {
 /** Returns a test for names, without case. In a listed name, `*` matches any characters. */
 function listOf(names: readonly string[]): NameTest {
   const tests = names.map((name) => starTest(fold(name)));
-  return remembered((name) => tests.some((fits) => fits(fold(name))));
-}
-
-/** Keeps the answers of a test, because most programs get the same variables. */
-function remembered(test: NameTest): NameTest {
-  const known = new Map<string, boolean>();
   return (name) => {
-    const answer = known.get(name) ?? test(name);
-    if (known.size >= MANY_NAMES) known.clear();
-    known.set(name, answer);
-    return answer;
+    const folded = fold(name);
+    return tests.some((fits) => fits(folded));
   };
 }
 

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { delimiter, extname, isAbsolute, join, resolve, sep } from 'node:path';
 import { isInside, realLocation } from './files/location.js';
-import { explainSpawnError, failure, findBadExecutable, type SpawnFailure } from './spawn-failure.js';
+import { explainSpawnError, look, type SpawnFailure } from './spawn-failure.js';
 
 /** A command to find, and the directories to search. */
 export interface ExecutableSearch {
@@ -12,8 +12,6 @@ export interface ExecutableSearch {
   readonly path: string | undefined;
   /** Directories that a bare name must not resolve into, for example the workspace. */
   readonly exclude: readonly string[];
-  /** If true, a command given as a path is resolved but not checked for being executable. Default false. */
-  readonly unseen?: boolean | undefined;
 }
 
 /** A program that was found. */
@@ -25,7 +23,8 @@ export interface Executable {
 }
 
 /**
- * Finds the program that a command names, or returns the reason for the failure.
+ * Finds the program that a command names, or returns the reason for the failure. The start of the program tells if the
+ * file cannot be executed.
  *
  * A bare name is searched for in the absolute entries of PATH. Entries and programs inside `exclude` are skipped, both
  * as written and with links followed.
@@ -33,27 +32,11 @@ export interface Executable {
 export function resolveExecutable(search: ExecutableSearch): Executable | { failure: SpawnFailure } {
   const { command, base } = search;
   if (command === '' || command.includes('\0')) {
-    return {
-      failure: failure(
-        'bad-argument',
-        'The command must be a non-empty string without NUL characters',
-        'Name a program, or give its path.',
-      ),
-    };
+    const message = 'The command must be a non-empty string without NUL characters';
+    return { failure: { code: 'bad-argument', message, hint: 'Name a program, or give its path.' } };
   }
-  if (isAbsolute(command) || command.includes('/') || command.includes(sep)) {
-    const path = resolve(base, command);
-    return search.unseen ? locate(path) : inspect(path);
-  }
-  return searchPath(search);
-}
-
-function inspect(path: string): Executable | { failure: SpawnFailure } {
-  const found = findBadExecutable(path);
-  return found ? { failure: found } : locate(path);
-}
-
-function locate(path: string): Executable | { failure: SpawnFailure } {
+  if (!isAbsolute(command) && !command.includes('/') && !command.includes(sep)) return searchPath(search);
+  const path = resolve(base, command);
   try {
     return { path, realPath: realpathSync.native(path) };
   } catch (error) {
@@ -61,20 +44,24 @@ function locate(path: string): Executable | { failure: SpawnFailure } {
   }
 }
 
-function searchPath({ command, path, exclude }: ExecutableSearch) {
-  let unfit: SpawnFailure | undefined;
+/** Returns the first file with the name that may be executed, or else the first file with the name. */
+function searchPath({ command, path, exclude }: ExecutableSearch): Executable | { failure: SpawnFailure } {
+  let unfit: Executable | undefined;
   for (const folder of safePathEntries(path, exclude)) {
     for (const name of candidateNames(command)) {
-      const found = inspect(join(folder, name));
-      if ('failure' in found) {
-        if (found.failure.code !== 'not-found') unfit ??= found.failure;
-      } else if (!exclude.some((root) => isInside(found.realPath, root))) return found;
+      const candidate = join(folder, name);
+      const found = look(candidate);
+      if (found === undefined) continue;
+      const realPath = realpathSync.native(candidate);
+      if (exclude.some((root) => isInside(realPath, root))) continue;
+      if (found.isFile() && (found.mode & 0o111) !== 0) return { path: candidate, realPath };
+      unfit ??= { path: candidate, realPath };
     }
   }
   const hint = /\s/.test(command)
     ? 'Pass the arguments as a separate list.'
     : 'Install it, or give its absolute path; relative PATH entries and those in the workspace are ignored.';
-  return { failure: unfit ?? failure('not-found', `"${command}" was not found in PATH`, hint) };
+  return unfit ?? { failure: { code: 'not-found', message: `"${command}" was not found in PATH`, hint } };
 }
 
 /** Leaves out batch files on Windows, because they need a shell. */

@@ -30,40 +30,6 @@ export class OutputHead {
   }
 }
 
-const END_BYTES = 65_536;
-
-/** Keeps the first bytes of a stream, up to a limit. If the stream is longer, also keeps its last 64 KiB. */
-export class OutputEnds {
-  private readonly first: OutputHead;
-  private readonly last = new OutputTail(END_BYTES);
-  /** Number of bytes in the stream. */
-  length = 0;
-
-  constructor(limit: number) {
-    this.first = new OutputHead(limit);
-  }
-
-  get truncated(): boolean {
-    return this.first.truncated;
-  }
-
-  push(chunk: Buffer): void {
-    this.length += chunk.length;
-    this.first.push(chunk);
-    this.last.push(chunk);
-  }
-
-  /** Returns the first bytes, decoded as UTF-8. */
-  text(): string {
-    return this.first.text();
-  }
-
-  /** Returns the last bytes, decoded as UTF-8. Empty if `text` returns the complete stream. */
-  end(): string {
-    return this.truncated ? this.last.text() : '';
-  }
-}
-
 const MANY_CHUNKS = 256;
 
 /**

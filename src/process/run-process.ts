@@ -1,8 +1,6 @@
 import { systemClock } from '../internal/clock.js';
-import { required, timerMs } from '../internal/options/rules.js';
-import { validateOption } from '../internal/options/validate.js';
 import { onAbort } from '../internal/stop.js';
-import { bytesOf, OutputEnds } from './output.js';
+import { bytesOf, OutputHead } from './output.js';
 import { type GroupOptions, ProcessGroup } from './process-group.js';
 import { findSpawnFailure, type SpawnFailure } from './spawn-failure.js';
 
@@ -27,13 +25,8 @@ export interface RunProcessOptions extends Omit<GroupOptions, 'stderrBytes'> {
 
 /** Limits for the captured output. */
 interface ProcessLimits {
-  /** Size limit of standard output. Default 1 MiB. */
+  /** A program that writes more bytes to standard output is terminated. Default 1 MiB. */
   readonly stdoutBytes?: number | undefined;
-  /**
-   * A program that writes more bytes to standard output is terminated. Bytes above `stdoutBytes` are read and dropped.
-   * Default `stdoutBytes`.
-   */
-  readonly readBytes?: number | undefined;
   /** Size limit of standard error. If there is more, the last bytes are kept. Default 64 KiB. */
   readonly stderrBytes?: number | undefined;
 }
@@ -48,8 +41,6 @@ export interface ProcessResult {
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stdoutTruncated: boolean;
-  /** If standard output was truncated, its last 64 KiB. Otherwise an empty string. */
-  readonly stdoutEnd: string;
   readonly stderr: string;
   readonly stderrTruncated: boolean;
   /** The reason why the program could not be started. Set only with `spawn-failed`. */
@@ -68,12 +59,11 @@ const STDOUT_BYTES = 1_048_576;
 /**
  * Runs a program until it ends. Settles within `timeoutMs` plus three seconds, whatever the program does.
  *
- * The result describes every failure of the program. Rejects only if an option is invalid or `stdin` throws.
+ * The result describes every failure of the program. Rejects only if `stdin` throws. The time limit must be valid.
  *
  * The program has its own process group and no terminal. Processes that it leaves in that group are killed.
  */
 export async function runProcess(options: RunProcessOptions): Promise<ProcessResult> {
-  validateOption('timeoutMs', options.timeoutMs, required(timerMs));
   if (options.signal?.aborted) return notRun('aborted');
   const found = findSpawnFailure(options);
   if (found) return notRun('spawn-failed', found);
@@ -81,7 +71,7 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
   const startedAt = clock.now();
   const group = ProcessGroup.start({ ...options, stderrBytes: options.limits?.stderrBytes });
   if (!(group instanceof ProcessGroup)) return notRun('spawn-failed', group);
-  const stdout = new OutputEnds(options.limits?.stdoutBytes ?? STDOUT_BYTES);
+  const stdout = new OutputHead(options.limits?.stdoutBytes ?? STDOUT_BYTES);
   let cause: Cause | undefined;
   const stop = (why: Cause) => {
     if (group.exited) return;
@@ -107,7 +97,6 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
     toldByHost: group.toldByHost,
     stdout: stdout.text(),
     stdoutTruncated: stdout.truncated,
-    stdoutEnd: stdout.end(),
     stderr: group.stderr.text(),
     stderrTruncated: group.stderr.truncated,
     durationMs: Math.max(0, clock.now() - startedAt),
@@ -115,17 +104,16 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
 }
 
 interface StdoutReader {
-  readonly stdout: OutputEnds;
+  readonly stdout: OutputHead;
   readonly options: RunProcessOptions;
   readonly stop: () => void;
 }
 
 function readStdout({ child }: ProcessGroup, { stdout, options, stop }: StdoutReader): void {
   let { onFirstLine } = options;
-  const { readBytes = 0 } = options.limits ?? {};
   child.stdout?.on('data', (chunk: Buffer | string) => {
     stdout.push(bytesOf(chunk));
-    if (stdout.truncated && stdout.length > readBytes) stop();
+    if (stdout.truncated) stop();
     if (onFirstLine === undefined || !chunk.includes('\n')) return;
     onFirstLine(stdout.text().split('\n', 1)[0] ?? '');
     onFirstLine = undefined;
@@ -143,7 +131,7 @@ function writeInput({ child, ended }: ProcessGroup, stdin: RunProcessOptions['st
 
 function notRun(outcome: 'aborted' | 'spawn-failed', failure?: SpawnFailure): ProcessResult {
   const end = { exitCode: null, signal: null, failure, detachedChild: false, toldByHost: false, durationMs: 0 };
-  const output = { stdout: '', stdoutTruncated: false, stdoutEnd: '', stderr: '', stderrTruncated: false };
+  const output = { stdout: '', stdoutTruncated: false, stderr: '', stderrTruncated: false };
   return { ...end, ...output, outcome };
 }
 

@@ -69,8 +69,8 @@ export function isFolder(path: string): boolean {
   return look(path)?.isDirectory() === true;
 }
 
-/** Returns undefined if the path is missing or cannot be read. */
-function look(path: string | Buffer): Stats | undefined {
+/** Returns undefined if the path is missing or cannot be read. Follows links. */
+export function look(path: string | Buffer): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch {
@@ -79,35 +79,24 @@ function look(path: string | Buffer): Stats | undefined {
 }
 
 /** Returns the reason why a file cannot be executed, if there is one. */
-export function findBadExecutable(path: string): SpawnFailure | undefined {
+function findBadExecutable(path: string): SpawnFailure | undefined {
   try {
     const found = statSync(path);
     if (found.isDirectory()) return failure('is-directory', `${path} is a directory`, 'Give the path of a program.');
     if (isWindows) return undefined;
     if ((found.mode & 0o111) === 0)
       return failure('not-executable', `${path} is not executable`, `Run: chmod +x ${path}`);
-    return findBadFormat(path, found);
+    return findBadFormat(path);
   } catch (error) {
     return explainSpawnError(error, path);
   }
 }
 
-/** The binaries that were read, by path. The numbers change if a file is replaced or written. */
-const binaries = new Map<string, Pick<Stats, 'ino' | 'size' | 'ctimeMs'>>();
-const MANY_BINARIES = 1_000;
-
 /** Refuses a script without `#!`, because `execvp` would run it in a shell that nobody asked for. */
-function findBadFormat(path: string, { ino, size, ctimeMs }: Stats): SpawnFailure | undefined {
-  const known = binaries.get(path);
-  if (known?.ino === ino && known.size === size && known.ctimeMs === ctimeMs) return undefined;
-  const line = readFirstLine(path)?.toString('latin1');
-  if (line === undefined) return undefined;
+function findBadFormat(path: string): SpawnFailure | undefined {
+  const line = readFirstLine(path);
   // Shells use the same rule: a file with a NUL in its first line is binary.
-  if (line.includes('\0')) {
-    if (binaries.size >= MANY_BINARIES) binaries.clear();
-    binaries.set(path, { ino, size, ctimeMs });
-    return undefined;
-  }
+  if (line === undefined || line.includes('\0')) return undefined;
   const interpreter = /^#![ \t]*([^ \t\n]+)/.exec(line)?.[1];
   if (interpreter === undefined) {
     return failure('bad-format', `${path} is not a program`, 'Add a first line such as #!/bin/sh.');
@@ -118,19 +107,14 @@ function findBadFormat(path: string, { ino, size, ctimeMs }: Stats): SpawnFailur
   return failure('bad-interpreter', message, 'Correct the first line, or install the interpreter.');
 }
 
-/** One shared buffer. Safe because each read is used before the next one. */
-const head = Buffer.alloc(HEAD_BYTES);
-
-/**
- * Returns the first line of a file with its line break, or its first 256 bytes if the line is longer. The buffer is
- * valid until the next call. Returns undefined if the file cannot be read.
- */
-export function readFirstLine(path: string): Buffer | undefined {
+/** Returns the first line of a file, up to 256 bytes. Returns undefined if the file cannot be read. */
+function readFirstLine(path: string): string | undefined {
   let file: number | undefined;
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const line = head.subarray(0, readSync(file, head, 0, HEAD_BYTES, 0));
-    return line.subarray(0, line.indexOf('\n') + 1 || undefined);
+    const head = Buffer.alloc(HEAD_BYTES);
+    const [line = ''] = head.toString('latin1', 0, readSync(file, head)).split('\n', 1);
+    return line;
   } catch {
     return undefined;
   } finally {
@@ -184,6 +168,6 @@ export function explainStart(error: unknown, { command, cwd }: Pick<SpawnTarget,
   return failure('cwd-missing', `The working directory ${cwd} is missing`, 'Create the directory, or use another one.');
 }
 
-export function failure(code: SpawnFailureCode, message: string, hint: string): SpawnFailure {
+function failure(code: SpawnFailureCode, message: string, hint: string): SpawnFailure {
   return { code, message, hint };
 }

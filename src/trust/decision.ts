@@ -39,7 +39,7 @@ export interface ApprovalPart {
    * prompt.
    */
   readonly unbound: readonly string[];
-  /** A warning for the user about files that the request cannot list. */
+  /** The limit of the approval of a command line. Undefined for an item without a command. */
   readonly note: string | undefined;
 }
 
@@ -128,17 +128,18 @@ export interface VerifiedItem extends AllowedDecision {
   readonly launch: TrustedLaunch | undefined;
 }
 
-const NOT_PLAIN = 'This command line uses shell syntax, so some files that it runs may not be listed.';
+const PLAIN_WORDS =
+  'Of the files in the workspace, only those that the command line names as plain words are covered. Other files that it runs may change without a new prompt.';
 
 /** Creates the approval request for a fingerprint. */
 export function requestOf(
   fingerprint: Fingerprint,
   previous: Readonly<Record<string, string>> | undefined,
 ): ApprovalRequest {
-  const { item, digest, workspace, executable, cwd, files, scripts, unbound, isPlain } = fingerprint;
+  const { item, digest, workspace, executable, cwd, files, scripts, unbound } = fingerprint;
   const argv = item.command === undefined ? [] : [item.command, ...(item.args ?? [])];
   const why = previous === undefined ? 'new' : 'changed';
-  const note = isPlain ? undefined : NOT_PLAIN;
+  const note = item.command === undefined ? undefined : PLAIN_WORDS;
   const request = { why, digest, item, workspace, cwd, files, scripts, unbound, argv, note } as const;
   // A copy, so that an approver cannot change what is approved.
   return structuredClone({ ...request, executable: executable?.realPath, previousScripts: previous, parts: [] });

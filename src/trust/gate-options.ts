@@ -17,8 +17,9 @@ import {
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import { variablePrefix } from '../process/environment.js';
 import { homeFolder } from '../process/files/home-folder.js';
+import { realLocation } from '../process/files/location.js';
 import { absolutePath, appName } from '../process/files/path-rules.js';
-import { isInWorkspace } from '../process/files/workspace.js';
+import { isInWorkspace, workspaceRoots } from '../process/files/workspace.js';
 import type { Approver } from './decision.js';
 import type { BindingLimits, TrustPlace } from './item.js';
 
@@ -142,7 +143,15 @@ function resolvePlace(options: TrustGateOptions, appName: string): TrustPlace {
       `\`stateDir\` must not lie in the workspace ${workspace}, got ${stateDir}: use another \`cwd\`, or another \`stateDir\` (\`userDir\` of a runtime)`,
     );
   }
-  return { workspaceDir: workspace, stateDir, path, limits, projectVariable: `${variablePrefix(appName)}_PROJECT_DIR` };
+  return {
+    workspaceDir: workspace,
+    workspace: realLocation(workspace),
+    roots: workspaceRoots(workspace),
+    stateDir,
+    path,
+    limits,
+    projectVariable: `${variablePrefix(appName)}_PROJECT_DIR`,
+  };
 }
 
 function defaultStateDir(appName: string): string {

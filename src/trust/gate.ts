@@ -1,6 +1,5 @@
 import { describeError } from '../errors.js';
 import { realLocation } from '../process/files/location.js';
-import { workspaceRoots } from '../process/files/workspace.js';
 import { findResourceFailure } from '../process/spawn-failure.js';
 import type { Identified } from './approvals/approval.js';
 import { Approvals } from './approvals/approvals.js';
@@ -16,18 +15,12 @@ import {
   type VerifiedItem,
 } from './decision.js';
 import { ItemUnboundError, TrustStoreError } from './error.js';
-import {
-  type Fingerprint,
-  fingerprintItem,
-  type LocatedItem,
-  locateItem,
-  resolveScope,
-} from './fingerprint/fingerprint.js';
+import { FileHashes } from './fingerprint/file-hashes.js';
+import { type Fingerprint, fingerprintItem } from './fingerprint/fingerprint.js';
 import { openSnapshot } from './fingerprint/snapshot.js';
-import { UnapprovedItems } from './fingerprint/unapproved-items.js';
 import { type GateSettings, resolveGateOptions, type TrustGateOptions } from './gate-options.js';
 import type { TrustItem } from './item.js';
-import { launchOf } from './launch.js';
+import { launchOf, locateItem, scopeOf, validateItem } from './launch.js';
 import { createPathGuard } from './protected-path.js';
 
 /** Decides whether an item may run, be imported, be connected to or be read. */
@@ -74,24 +67,47 @@ class ContentGate implements TrustGate {
   readonly isProtectedPath: (path: string) => boolean;
   private readonly approvals: Approvals;
   private readonly watch: UserWatch;
-  private readonly unapproved: UnapprovedItems;
+  private readonly hashes = new FileHashes();
 
   constructor(private readonly settings: GateSettings) {
     const { place, logger, folder } = settings;
     this.store = new TrustStore({ ...place, logger });
     this.approvals = new Approvals(this.store, settings);
     this.watch = new UserWatch(this.store, settings);
-    this.unapproved = new UnapprovedItems(place);
     this.isProtectedPath = createPathGuard({ ...place, folder });
   }
 
-  async authorize(item: TrustItem): Promise<TrustDecision> {
+  authorize(item: TrustItem): Promise<TrustDecision> {
+    return this.judge(item, async (fingerprint) => {
+      for (;;) {
+        const known = await this.approvals.lookUp(fingerprint);
+        if (known !== undefined) return known;
+        await this.approvals.ask([fingerprint]);
+      }
+    });
+  }
+
+  check(item: TrustItem): Promise<TrustDecision> {
+    return this.judge(item, async (fingerprint) => {
+      const before = await this.approvals.previous(fingerprint);
+      const reason = before === undefined ? 'no-approver' : 'changed';
+      const denied = () => deny(fingerprint, { reason, approvedBefore: before !== undefined });
+      return (await this.approvals.lookUp(fingerprint)) ?? denied();
+    });
+  }
+
+  /** Decides on an item. Items of the workspace are decided by `decide`, unless nobody can approve them. */
+  private async judge(
+    item: TrustItem,
+    decide: (fingerprint: Fingerprint) => Promise<TrustDecision>,
+  ): Promise<TrustDecision> {
     if (item.scope === 'builtin') return allow(item, { reason: 'builtin', scope: 'builtin' });
+    const { place } = this.settings;
     try {
+      validateItem(item);
       const unread = item.scope === 'workspace' ? await this.approvals.denyUnread(this.identified(item)) : undefined;
       if (unread !== undefined) return unread;
-      const located = locateItem(item, this.settings.place);
-      if (located.scope === 'workspace') return await this.judge(located);
+      if (locateItem(item, place).scope === 'workspace') return await decide(await this.fingerprint(item));
       await this.watch.report(item);
       return allow(item, { reason: 'user', scope: 'user' });
     } catch (error) {
@@ -102,22 +118,8 @@ class ContentGate implements TrustGate {
     }
   }
 
-  async check(item: TrustItem): Promise<TrustDecision> {
-    if (item.scope === 'builtin') return allow(item, { reason: 'builtin', scope: 'builtin' });
-    try {
-      const located = locateItem(item, this.settings.place);
-      if (located.scope !== 'workspace') return allow(item, { reason: 'user', scope: 'user' });
-      const fingerprint = await this.fingerprint(located);
-      const previous = await this.approvals.previous(located);
-      const reason = previous === undefined ? 'no-approver' : 'changed';
-      const denied = () => deny(fingerprint, { reason, approvedBefore: previous !== undefined });
-      return (await this.approvals.lookUp(fingerprint)) ?? denied();
-    } catch (error) {
-      return this.denyUnbound(item, error);
-    }
-  }
-
   async authorizeParts(whole: TrustItem, parts: readonly TrustItem[]): Promise<void> {
+    if (this.settings.approve === undefined) return;
     try {
       const open: Fingerprint[] = [];
       for (const part of parts) {
@@ -125,9 +127,7 @@ class ContentGate implements TrustGate {
         const fingerprint = await this.undecided(part).catch(() => undefined);
         if (fingerprint !== undefined) open.push(fingerprint);
       }
-      if (open.length === 0) return;
-      const located = locateItem(whole, this.settings.place);
-      await this.approvals.askParts(await this.unapproved.fingerprint(located, true, () => true), open);
+      if (open.length > 0) await this.approvals.ask(open, await this.fingerprint(whole));
     } catch (error) {
       this.settings.logger.warn(`The parts of ${JSON.stringify(whole.name)} are asked about one by one`, error);
     }
@@ -136,7 +136,7 @@ class ContentGate implements TrustGate {
   async verify(decision: AllowedDecision): Promise<VerifiedItem | DeniedDecision> {
     const { item } = decision;
     try {
-      const located = locateItem(item, this.settings.place, true);
+      const located = locateItem(item, this.settings.place);
       if (located.scope === 'workspace') return await this.verifyContent(decision);
       return { ...decision, root: item.root, launch: launchOf(located, undefined) };
     } catch (error) {
@@ -148,34 +148,16 @@ class ContentGate implements TrustGate {
     return this.approvals.forget(digest);
   }
 
-  private async judge(located: LocatedItem): Promise<TrustDecision> {
-    const unread = await this.approvals.denyUnread(located);
-    return unread ?? this.decide(await this.fingerprint(located));
-  }
-
-  private async fingerprint(located: LocatedItem): Promise<Fingerprint> {
-    const { approvals } = this;
-    const previous = await approvals.previous(located);
-    const isApproved = (digest: string) => digest === previous?.digest || this.settings.allow?.has(digest) === true;
-    const wasApproved = await approvals.wasApproved(located);
-    return this.unapproved.fingerprint(located, wasApproved, isApproved);
+  /** Computes a fingerprint for a decision. A file whose times of change are the same is not hashed again. */
+  private fingerprint(item: TrustItem): Promise<Fingerprint> {
+    return fingerprintItem(item, this.settings.place, { hashes: this.hashes });
   }
 
   /** Returns the fingerprint of an item of the workspace that the user has to be asked about. */
   private async undecided(item: TrustItem): Promise<Fingerprint | undefined> {
-    if (item.scope === 'builtin' || this.settings.approve === undefined) return undefined;
-    const located = locateItem(item, this.settings.place);
-    if (located.scope !== 'workspace') return undefined;
-    const fingerprint = await this.fingerprint(located);
+    if (item.scope === 'builtin' || locateItem(item, this.settings.place).scope !== 'workspace') return undefined;
+    const fingerprint = await this.fingerprint(item);
     return (await this.approvals.lookUp(fingerprint)) === undefined ? fingerprint : undefined;
-  }
-
-  private async decide(fingerprint: Fingerprint): Promise<TrustDecision> {
-    for (;;) {
-      const known = await this.approvals.lookUp(fingerprint);
-      if (known !== undefined) return known;
-      await this.approvals.ask(fingerprint);
-    }
   }
 
   private async verifyContent({ item, digest }: AllowedDecision): Promise<VerifiedItem | DeniedDecision> {
@@ -209,15 +191,14 @@ class ContentGate implements TrustGate {
 
   private identified(item: TrustItem): Identified {
     const source = item.source === undefined ? undefined : realLocation(item.source);
-    return { item, workspace: realLocation(this.settings.place.workspaceDir), source };
+    return { item, workspace: this.settings.place.workspace, source };
   }
 
   private async standingOf(
     item: TrustItem,
   ): Promise<Pick<DeniedDecision, 'scope' | 'approvedBefore' | 'approvedMatcher'>> {
-    const { workspaceDir } = this.settings.place;
-    const scope = resolveScope(item, workspaceRoots(workspaceDir), undefined);
     const before = await this.approvals.previous(this.identified(item));
+    const scope = scopeOf(item, this.settings.place);
     return { scope, approvedBefore: before !== undefined, approvedMatcher: before?.matcher };
   }
 }

@@ -52,6 +52,10 @@ export const EXTENSION_VARIABLE = 'extensionPath';
 /** The directories and settings that items are resolved with. */
 export interface TrustPlace {
   readonly workspaceDir: string;
+  /** `workspaceDir` with links resolved. */
+  readonly workspace: string;
+  /** The paths of the workspace. Empty for the home directory, which is not treated as a workspace. */
+  readonly roots: readonly string[];
   readonly stateDir: string;
   /** The PATH value for finding programs by name. */
   readonly path: string | undefined;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readJson, readJsonCut } from '../../src/internal/read-json.js';
+import { readJson } from '../../src/internal/read-json.js';
 import { defaultLimits } from '../../src/mcp/config/settings.js';
 import { readToolSpec } from '../../src/mcp/tools/spec.js';
 import { growth } from '../support/growth.js';
@@ -30,7 +30,6 @@ const nested = (size: number) =>
 
 function readAll(text: string, comments: boolean) {
   const read = readJson(text, { comments });
-  readJsonCut(text);
   const spec = 'value' in read ? readToolSpec({ name: 'a', inputSchema: read.value }, limits) : read;
   return { read, spec };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lossText, readJson, readJsonCut } from '../../src/internal/read-json.js';
+import { lossText, readJson } from '../../src/internal/read-json.js';
 
 const readOr = (text: string, comments = false) => {
   const read = readJson(text, { comments });
@@ -92,8 +92,6 @@ describe('readJson', () => {
     expect(readOr(nested(64))).toBeInstanceOf(Array);
     expect(readOr(nested(66))).toBe('invalid JSON at line 1, column 193: nested deeper than 64 levels');
     expect(readOr('['.repeat(10_000_000))).toContain('line 1, column 65');
-    expect(JSON.stringify(readJsonCut(nested(66)))).toBe(nested(64).replace('1', 'null'));
-    expect(readJsonCut('[')).toBe(undefined);
   });
 });
 

@@ -4,7 +4,7 @@ import { chmodSync, copyFileSync, mkdirSync, rmSync, statSync, symlinkSync, writ
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runProcess } from '../../src/process/run-process.js';
-import { findBadExecutable } from '../../src/process/spawn-failure.js';
+import { findSpawnFailure } from '../../src/process/spawn-failure.js';
 import { scratchFolder, script, write } from '../support/process/scratch.js';
 import { env, sh } from '../support/process/sh.js';
 
@@ -69,7 +69,7 @@ describe('A11: the failure code tells', () => {
     const path = script(join(scratchFolder(), 'hook'), '#!/bin/sh\n');
     chmodSync(path, 0o111);
 
-    expect(await findBadExecutable(path)).toBe(undefined);
+    expect(findSpawnFailure({ command: path, env })).toBe(undefined);
   });
 
   test('a path that is not absolute', async () => {

@@ -7,7 +7,7 @@ type Name = readonly (Piece | typeof ANY)[];
 
 /** The syntax of a path pattern. */
 export interface GlobSyntax {
-  /** Also reads `[a-z]`, `[!a-z]`, `[[:digit:]]`, and a backslash before a character that stands for itself. */
+  /** Also reads `[a-z]`, `[!a-z]`, and a backslash before a character that stands for itself. */
   readonly classes?: boolean;
 }
 
@@ -30,7 +30,7 @@ export function compileGlob(pattern: string, { classes = false }: GlobSyntax = {
 const MOST_STEPS = 250_000;
 
 const CHARACTER = /[\s\S]/gu;
-const PIECE = /\\[\s\S]|\[[!^]?\]?(?:\[:\w+:\]|\\[\s\S]|[^\]\\])*\]|[\s\S]/gu;
+const PIECE = /\\[\s\S]|\[[!^]?\]?(?:\\[\s\S]|[^\]\\])*\]|[\s\S]/gu;
 
 /** Divides the pieces of a pattern at its slashes. */
 function stepsOf(pieces: readonly string[]): readonly (Name | typeof ANY)[] {
@@ -80,13 +80,12 @@ function matches<P, I>(
   return pattern.slice(at).every((step) => step === ANY);
 }
 
-/** Translates a character class, such as `[!a-c]` or `[[:digit:]]`. */
+/** Translates a character class, such as `[!a-c]`. */
 function classSource(piece: string): string {
   const isNegated = /^\[[!^]/.test(piece);
-  const members = piece.slice(isNegated ? 2 : 1, -1).match(/\[:\w+:\]|\\[\s\S]|[\s\S]/gu) ?? [];
+  const members = piece.slice(isNegated ? 2 : 1, -1).match(/\\[\s\S]|[\s\S]/gu) ?? [];
   const source = members.map((member) => {
     if (member === '-') return member;
-    if (member.startsWith('[:')) return POSIX[member.slice(2, -2)] ?? '';
     return escaped(member.startsWith('\\') && member.length > 1 ? member.slice(1) : member);
   });
   return `^[${isNegated ? '^' : ''}${source.join('')}]$`;
@@ -96,18 +95,3 @@ function classSource(piece: string): string {
 function escaped(text: string): string {
   return text.replace(/[-.*+?^${}()|[\]\\/]/g, '\\$&');
 }
-
-const POSIX: Readonly<Record<string, string>> = {
-  alnum: 'a-zA-Z0-9',
-  alpha: 'a-zA-Z',
-  blank: ' \\t',
-  cntrl: '\\0-\\x1f\\x7f',
-  digit: '0-9',
-  graph: '!-~',
-  lower: 'a-z',
-  print: ' -~',
-  punct: '!-\\/:-@\\[-`{-~',
-  space: '\\s',
-  upper: 'A-Z',
-  xdigit: '0-9a-fA-F',
-};

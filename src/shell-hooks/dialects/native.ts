@@ -10,7 +10,16 @@ import { definitionRules, type HookRegistration } from '../hook/definition.js';
 import { type FinishedHook, failed, type HookEffects, type HookReading, SILENT } from '../hook/effects.js';
 import { type HookProblem, malformed } from '../hook/problem.js';
 import { conversationEffects, findBadConversation } from './conversation-fields.js';
-import { findBadField, parseRun, reasonOf, reasonOfExit, resultOf, textOf } from './output.js';
+import {
+  findBadField,
+  parseRun,
+  reasonOf,
+  reasonOfExit,
+  resultOf,
+  spellsRefusal,
+  textOf,
+  UNREADABLE_REFUSAL,
+} from './output.js';
 import type { JsonMap } from './parse-events.js';
 import { withoutBadFields } from './read-entry.js';
 
@@ -134,10 +143,10 @@ const SNAKE_CASE: ReadonlyMap<string, string> = new Map(
 export function readNative(run: FinishedHook): HookReading {
   const { hook, result } = run;
   if (hook.exitCodes && result.exitCode === 2) return { ...SILENT, effects: { cancel: reasonOfExit(run) } };
-  const { output, objects, failure, problem } = parseRun(run);
-  if (failure !== undefined) return readFailed(objects, failure);
+  const { output, failure, problem } = parseRun(run);
   const bad = problem ?? (output && problemIn(output));
-  if (bad !== undefined) return readFailed(objects, malformed(bad));
+  const failing = failure ?? (bad === undefined ? undefined : malformed(bad));
+  if (failing !== undefined) return readFailed(output, run, failing);
   if (output === undefined) return SILENT;
   const fields = camelCased(output);
   const ignored = [...misplacedIn(fields, hook.event), ...foreignDecisionsIn(fields)];
@@ -166,15 +175,21 @@ function foreignDecisionsIn({ decision, hookSpecificOutput }: JsonObject): reado
   return [...(isDecision ? ['decision'] : []), ...(isObject(hookSpecificOutput) ? ['hookSpecificOutput'] : [])];
 }
 
+/** A cancellation in text that is not one JSON object. */
+const SPELLED = [{ name: 'continue', values: ['false'] }];
+
 /**
  * Returns the interpreted result of a failed hook. Only a cancellation in its output counts, because a guard that
  * refuses and then fails has still refused.
  */
-function readFailed(objects: readonly JsonObject[], problem: HookProblem): HookReading {
-  const refusal = objects.find((object) => object.continue === false);
-  if (refusal === undefined) return failed(problem);
-  const fields = camelCased(refusal);
-  const reading = { output: refusal, data: dataOf(fields), effects: cancellation(fields), refused: true };
+function readFailed(output: JsonObject | undefined, { result }: FinishedHook, problem: HookProblem): HookReading {
+  if (output === undefined) {
+    const isRefused = spellsRefusal(result.stdout, SPELLED);
+    return isRefused ? { ...SILENT, effects: { cancel: UNREADABLE_REFUSAL }, refused: true, problem } : failed(problem);
+  }
+  if (output.continue !== false) return failed(problem);
+  const fields = camelCased(output);
+  const reading = { output, data: dataOf(fields), effects: cancellation(fields), refused: true };
   return problem.kind === 'exit-code' ? reading : { ...reading, problem };
 }
 

@@ -1,21 +1,15 @@
 import { isObject, isTexts, type JsonObject, type JsonValue } from '../../internal/json.js';
-import { lossText, readJson, readJsonCut } from '../../internal/read-json.js';
+import { lossText, readJson } from '../../internal/read-json.js';
 import { safeText } from '../../internal/safe-text.js';
-import { isEntryEvent } from '../../programs/hook-event.js';
 import { type FinishedHook, NO_REASON } from '../hook/effects.js';
-import { type HookProblem, problemOf, TOO_MUCH_OUTPUT } from '../hook/problem.js';
+import { type HookProblem, problemOf } from '../hook/problem.js';
 import { shortText } from '../run/text.js';
-import { createBudget, findObjects } from './found-objects.js';
 
 /** The JSON object that a hook wrote, the problem with it, or both. */
 export interface ParsedOutput {
-  /** Together with a problem: the readable part of the output. A refusal in it still counts. */
+  /** Together with a problem: an object with a repeated key. A refusal in it still counts. */
   readonly output?: JsonObject;
   readonly problem?: string | undefined;
-  /** Objects beside other text. Only a refusal in them counts. */
-  readonly found?: readonly JsonObject[];
-  /** True if the output has too many parts to find all objects in it. */
-  readonly isUnfinished?: boolean;
 }
 
 /** Keys that are removed from every object in an output. Merging them into another object could change a prototype. */
@@ -29,22 +23,12 @@ export function parseOutput(stdout: string, redact = (text: string) => text): Pa
   const text = plainText(stdout);
   if (text === '') return {};
   const read = readJson(text, { drop: DROPPED });
-  // Some hooks write their JSON as a JSON string.
-  if ('value' in read && typeof read.value === 'string') return parseOutput(read.value, redact);
-  if ('value' in read && isObject(read.value)) {
-    const repeated = read.lost.find(({ reason }) => reason === 'repeated');
-    const output = redacted(read.value as JsonObject, redact);
-    return { output, problem: repeated && lossText(repeated) };
-  }
-  const seen = 'problem' in read ? objectIn(text, redact) : undefined;
-  if ('problem' in read && seen !== undefined) return { output: seen, problem: read.problem };
-  const problem =
-    'problem' in read
-      ? `stdout must be one JSON object and nothing else (${read.problem})`
-      : `stdout must be one JSON object, got ${kindOf(read.value)}`;
-  const budget = createBudget();
-  const found = findObjects(text, (json) => objectIn(json, redact), budget);
-  return { problem, found, isUnfinished: budget.tokens <= 0 };
+  if ('problem' in read) return { problem: `stdout must be one JSON object and nothing else (${read.problem})` };
+  // Gemini CLI also reads JSON that is written as a JSON string.
+  if (typeof read.value === 'string') return parseOutput(read.value, redact);
+  if (!isObject(read.value)) return { problem: `stdout must be one JSON object, got ${kindOf(read.value)}` };
+  const repeated = read.lost.find(({ reason }) => reason === 'repeated');
+  return { output: redacted(read.value as JsonObject, redact), problem: repeated && lossText(repeated) };
 }
 
 /** Returns an output without the marks of an encoding. Text in UTF-16 has a zero in each character of ASCII. */
@@ -53,27 +37,31 @@ function plainText(output: string): string {
   return text.replace(/^\uFEFF/, '').trim();
 }
 
+/** The reason of a refusal that was not read as JSON. */
+export const UNREADABLE_REFUSAL = 'its output spells a refusal, but is not one JSON object';
+
+/** A field of an answer and the values that refuse. */
+export interface RefusingField {
+  readonly name: string;
+  readonly values: readonly string[];
+}
+
+/** True if text that is not one JSON object spells a refusal. A guard in doubt holds. */
+export function spellsRefusal(stdout: string, fields: readonly RefusingField[]): boolean {
+  const text = plainText(stdout);
+  return fields.some(({ name, values }) =>
+    new RegExp(`\\b${name}\\W{0,3}\\s*[:=]\\W{0,4}\\b(?:${values.join('|')})\\b`, 'i').test(text),
+  );
+}
+
 /** The output of a finished hook, and the problem of its program. */
 export interface ParsedRun extends ParsedOutput {
-  /** The objects that may refuse: the output, or all objects in it, and the objects at the end of a cut output. */
-  readonly objects: readonly JsonObject[];
   readonly failure: HookProblem | undefined;
 }
 
 /** Parses the output of a finished hook. `text` replaces standard output. */
-export function parseRun({ hook, result, redact }: FinishedHook, text = result.stdout): ParsedRun {
-  const parsed = parseOutput(text, redact);
-  const { output, found = [], isUnfinished } = parsed;
-  const last = findObjects(result.stdoutEnd, (json) => objectIn(json, redact));
-  const objects = [...(output === undefined ? found : [output]), ...last];
-  const failure = isUnfinished && isEntryEvent(hook.event) ? TOO_MUCH_OUTPUT : problemOf(result);
-  return { ...parsed, objects, failure };
-}
-
-function objectIn(text: string, redact: (text: string) => string): JsonObject | undefined {
-  const read = readJson(text, { drop: DROPPED, comments: true });
-  const value = readJsonCut(text, DROPPED) ?? ('value' in read ? read.value : undefined);
-  return isObject(value) ? redacted(value as JsonObject, redact) : undefined;
+export function parseRun({ result, redact }: FinishedHook, text = result.stdout): ParsedRun {
+  return { ...parseOutput(text, redact), failure: problemOf(result) };
 }
 
 function redacted<Value extends JsonValue>(value: Value, redact: (text: string) => string): Value {
@@ -188,11 +176,9 @@ function reasonIn(output: JsonObject, first: readonly string[] = []): string | u
 
 /** Returns the reason of exit code 2: standard error, or else a reason or any text on standard output. */
 export function reasonOfExit({ result: { stdout, stderr }, redact }: FinishedHook): string {
-  const { output, found = [] } = parseOutput(stdout, redact);
-  const objects = output === undefined ? found : [output];
-  const reason = objects.map((object) => reasonIn(object)).find((found) => found !== undefined);
-  const text = objects.length > 0 ? undefined : textOf(stdout.trim());
-  return shortText(textOf(stderr.trim()) ?? reason ?? text ?? NO_REASON);
+  const { output } = parseOutput(stdout, redact);
+  const reason = output === undefined ? textOf(stdout.trim()) : reasonIn(output);
+  return shortText(textOf(stderr.trim()) ?? reason ?? NO_REASON);
 }
 
 /** Returns a tool result. A string becomes the content unchanged; any other value is shown to the model as JSON. */

@@ -16,14 +16,15 @@ import { type HookProblem, malformed } from '../hook/problem.js';
 import { effectOf } from './answer-effects.js';
 import {
   mustBe,
-  type ParsedRun,
   parseOutput,
   parseRun,
   REASONS,
   reasonOf,
   reasonOfExit,
   specificOf,
+  spellsRefusal,
   textOf,
+  UNREADABLE_REFUSAL,
   unreadFields,
 } from './output.js';
 
@@ -39,14 +40,14 @@ export function readAnswer(run: FinishedHook, table: HookTable): HookReading {
   const isTold = namedEvent(known(table.events, {}), hook)?.told === true;
   if (result.exitCode === 2 && !isTold) return { ...SILENT, effects: refusedByExit(run, answer) };
   const isIgnored = isTold || listed(answer.ignoredAt, hook);
-  const parsed = parseRun(run, answerText(run, answer));
-  const { output, problem: unread, failure: problem } = parsed;
+  const text = answerText(run, answer);
+  const { output, problem: unread, failure: problem } = parseRun(run, text);
   if (isTold && problem !== undefined) return { ...SILENT, problem };
   if (isIgnored && problem === undefined) return { ...SILENT, output, ignored: output && unreadFields(output, []) };
-  const refusal = refusalIn(parsed, run, answer);
+  const refusal = output === undefined ? spelledRefusal(text, hook, answer) : refusalIn(output, hook, answer);
   const isRefused = Object.keys(refusal).length > 0;
   if (output === undefined && problem === undefined && unread !== undefined && !isRefused) {
-    const effects = effectsOfText(run, answer, parsed);
+    const effects = effectsOfText(run, answer);
     if (effects !== undefined) return { ...SILENT, effects };
   }
   const bad =
@@ -136,14 +137,28 @@ function problemOfField(path: string, value: JsonValue, { type, words = {} }: Fi
   return undefined;
 }
 
-/**
- * Returns the refusals in an output, without undefined members. Objects beside other text are not judged at an event
- * that no hook guards.
- */
-function refusalIn({ output, objects }: ParsedRun, run: FinishedHook, answer: AnswerTable): HookEffects {
-  const judged = isGateEvent(run.hook.event) ? objects : objects.filter((object) => object === output);
-  // Reversed, so that the first refusal counts.
-  const members = judged.flatMap((object) => Object.entries(refusalOf(object, run.hook, answer))).reverse();
+/** Returns the refusal of text that is not one JSON object, if it spells one at an event with guards. */
+function spelledRefusal(text: string, hook: ShellHook, answer: AnswerTable): HookEffects {
+  if (!isGateEvent(hook.event)) return {};
+  const fields = fieldsAt(hook, answer).map(([path, field]) => ({
+    name: path.slice(path.lastIndexOf('.') + 1),
+    values: refusingValues(field),
+  }));
+  const deciding = fields.filter(({ values }) => values.length > 0);
+  const isSpelled = spellsRefusal(text, deciding);
+  return isSpelled ? effectsOfRefusal(refusalAt(hook, answer), UNREADABLE_REFUSAL) : {};
+}
+
+function refusingValues({ means, words = {} }: FieldTable): readonly string[] {
+  if (means === 'stop' || means === 'refuse') return ['false'];
+  return means === 'decision'
+    ? Object.keys(words).filter((word) => words[word] === 'refuse' || words[word] === 'ask')
+    : [];
+}
+
+/** Returns the refusal in an output, without undefined members. */
+function refusalIn(output: JsonObject, hook: ShellHook, answer: AnswerTable): HookEffects {
+  const members = Object.entries(refusalOf(output, hook, answer));
   return Object.fromEntries(members.filter(([, effect]) => effect !== undefined)) as HookEffects;
 }
 
@@ -196,31 +211,15 @@ function refusedByExit(run: FinishedHook, answer: AnswerTable): HookEffects {
   return effectsOfRefusal(effect === 'stdout-context' ? 'user' : effect, reasonOfExit(run));
 }
 
-/**
- * Returns the effects of text that is not JSON; undefined if it is an answer that no rule describes. Objects beside the
- * text were judged before.
- */
-function effectsOfText({ hook, result }: FinishedHook, answer: AnswerTable, { found = [] }: ParsedRun) {
+/** Returns the effects of text that is not JSON; undefined if it is an answer that no rule describes. */
+function effectsOfText({ hook, result }: FinishedHook, answer: AnswerTable): HookEffects | undefined {
   const text = textOf(result.stdout.trim());
   const kind = forEvent(answer.text, hook) ?? 'ignored';
-  // A server answers with JSON or with nothing.
-  if (
-    kind === 'unknown' ||
-    (text !== undefined && hook.http !== undefined) ||
-    (text !== undefined && resemblesAnswer(text, hook, found.length > 0 ? undefined : answer))
-  )
-    return undefined;
+  // A server answers with JSON or with nothing. Text that begins with a brace is broken JSON.
+  const isBroken = text !== undefined && (hook.http !== undefined || text.startsWith('{'));
+  if (kind === 'unknown' || isBroken) return undefined;
   if (text === undefined || kind === 'ignored') return {};
   return kind === 'context' ? { modelTexts: [text] } : { userText: text };
-}
-
-/** True for broken JSON, and for text that names a deciding field: it may be a refusal that was written wrong. */
-function resemblesAnswer(text: string, hook: ShellHook, answer: AnswerTable | undefined): boolean {
-  if (text.startsWith('{')) return true;
-  if (answer === undefined) return false;
-  const deciding = fieldsAt(hook, answer).filter(([, { means }]) => ['decision', 'stop', 'refuse'].includes(means));
-  const names = deciding.map(([path]) => path.slice(path.lastIndexOf('.') + 1));
-  return names.length > 0 && new RegExp(`\\b(?:${names.join('|')})["']?\\s*[:=]`, 'i').test(text);
 }
 
 /** Returns the effects of a failure. Before a tool, the failures that the table lists refuse the call. */

@@ -5,7 +5,6 @@ import { memberProblems } from '../../internal/options/validate.js';
 import { known } from '../../programs/cell.js';
 import type { EntryTable, HookTable } from '../../programs/hook-table.js';
 import { loose } from '../../programs/loose.js';
-import { portable } from '../files/portable-command.js';
 import { type HookSource, reportOn } from '../files/source.js';
 import { definitionRules } from '../hook/definition.js';
 import { compilePermissionRule } from '../rule/permission-rule.js';
@@ -69,7 +68,8 @@ function commandOf(entry: JsonMap, rules: EntryTable): HookSettings | undefined 
   if (command === undefined) return undefined;
   if (rules.argsWithoutShell && args !== undefined) return { command, args: loose.texts(args), shell: false };
   return {
-    command: rules.quotesFolders ? portable(command) : command,
+    // Gemini CLI replaces its path separator in the line before a shell reads it.
+    command: rules.quotesFolders && typeof command === 'string' ? command.replaceAll(`\${/}`, '/') : command,
     args: rules.program ? undefined : args,
     shell: 'bash',
   };

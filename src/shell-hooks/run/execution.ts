@@ -143,12 +143,11 @@ export class HookExecutor {
       // The input is built while the program starts, to save time.
       stdin: () => (stdin ??= this.inputOf(hook, progress, fields)),
     };
-    if (options.transcripts === undefined || !readsTranscripts(hook)) this.reports.transcript(hook, verified.launch);
     const result = await startHook(start, this.machine);
     const redact = redactorOf(hook, options);
-    const { stdout, stdoutEnd, stderr } = result;
+    const { stdout, stderr } = result;
     const input = await stdin;
-    return { ...result, input, stdout: redact(stdout), stdoutEnd: redact(stdoutEnd), stderr: redact(stderr) };
+    return { ...result, input, stdout: redact(stdout), stderr: redact(stderr) };
   }
 
   /** Returns the outcome of a denied hook; undefined if the approved matcher does not match. */

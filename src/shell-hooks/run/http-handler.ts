@@ -52,7 +52,6 @@ const EMPTY = {
   signal: null,
   stdout: '',
   stdoutTruncated: false,
-  stdoutEnd: '',
   stderr: '',
   stderrTruncated: false,
   failure: undefined,

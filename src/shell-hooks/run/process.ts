@@ -37,9 +37,6 @@ export interface HookMachine {
   readonly report: Report;
 }
 
-/** A hook that writes more is terminated. Up to here its exit code counts, and a refusal at the end of its output. */
-const READ_BYTES = 64 * 1_048_576;
-
 /** Runs the program of a hook, or asks its server. If its working directory is missing, uses the workspace, or else the home directory. */
 export async function startHook(start: HookStart, machine: HookMachine): Promise<ProcessResult> {
   const { hook, verified, env, stdin, timeoutMs, signal, onFirstLine } = start;
@@ -48,7 +45,7 @@ export async function startHook(start: HookStart, machine: HookMachine): Promise
   const { command = '', argv0, args = [], cwd = machine.workspaceDir } = verified.launch ?? {};
   const { clock, spawn, report } = machine;
   const options = { command, argv0, args, env, stdin, timeoutMs, signal, onFirstLine, clock, spawn };
-  const run = (folder: string) => runProcess({ ...options, cwd: folder, limits: { readBytes: READ_BYTES } });
+  const run = (folder: string) => runProcess({ ...options, cwd: folder });
   const result = await run(cwd);
   if (result.failure?.code !== 'cwd-missing') return result;
   const folder = isFolder(machine.workspaceDir) ? machine.workspaceDir : (homeFolder() ?? '/');

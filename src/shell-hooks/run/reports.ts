@@ -2,11 +2,9 @@ import type { Logger } from '../../internal/logger.js';
 import { safeText } from '../../internal/safe-text.js';
 import type { ProcessResult } from '../../process/run-process.js';
 import { isGateEvent } from '../../programs/hook-event.js';
-import type { TrustedLaunch } from '../../trust/launch.js';
-import { eventNameOf, readsTranscripts } from '../dialects/list.js';
+import { eventNameOf } from '../dialects/list.js';
 import type { Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
-import { mentionsTranscript } from '../transcript/transcript-mention.js';
 import type { HookOutcome } from './event-progress.js';
 import { redactForLog } from './plain-json.js';
 
@@ -40,25 +38,6 @@ export class HookReports {
     const { logger, sensitive } = this.options;
     // Loggers may store the input, so sensitive fields are redacted even if the hook declares them.
     logger.debug(`Hook "${hook.name}" runs`, { hookName: hook.name, input: redactForLog(input, sensitive) });
-  }
-
-  /** Warns once about a hook that reads `transcript_path`, which is empty. */
-  transcript(hook: ShellHook, launch: TrustedLaunch | undefined): void {
-    if (launch === undefined || !this.isNew(`${hook.id} transcript`)) return;
-    void mentionsTranscript(launch).then((isNamed) => {
-      if (!isNamed) return;
-      const advice = readsTranscripts(hook)
-        ? "set the option `transcript: 'claude'`"
-        : `transcripts have the form of Claude Code only, and this is a hook of the format ${hook.dialect}`;
-      const message = `Hook "${hook.name}" reads \`transcript_path\`, which is empty: ${advice}.`;
-      this.options.report({
-        level: 'warning',
-        code: 'transcript-missing',
-        message,
-        hook: hook.name,
-        source: hook.source,
-      });
-    });
   }
 
   process(hook: ShellHook, result: ProcessResult): void {

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { describeError } from '../../errors.js';
 import type { Message } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
+import { isSummary } from '../../model/summary-message.js';
 import { writeAtomic } from '../../process/files/write-atomic.js';
 import type { TranscriptMessages } from '../events/hook-event-context.js';
 import type { Report } from '../files/diagnostic.js';
 import { jsonText } from '../run/plain-json.js';
-import { type Addition, firstAddition, nextAddition, type Written } from './addition.js';
 import { claudeLines, type MessageOrigin, type TranscriptSource } from './claude-lines.js';
 
 /** Options of `Transcripts`. */
@@ -19,6 +19,16 @@ export interface TranscriptsOptions extends Omit<TranscriptSource, 'sessionId' |
   /** Removes secrets from a line. */
   readonly redact?: ((text: string) => string) | undefined;
   readonly report: Report;
+}
+
+/** The written part of one transcript. */
+interface Written {
+  /** The keys of the messages that the next ones are compared with, in order. */
+  readonly keys: readonly string[];
+  /** Number of messages in the file. */
+  readonly count: number;
+  /** The id of the last line of the file. */
+  readonly lastId: string | undefined;
 }
 
 /** Limit of sessions whose state is kept. A transcript above it is written again as a whole when its session goes on. */
@@ -37,8 +47,8 @@ export class Transcripts {
 
   /**
    * Adds the messages that the file of the session lacks. Without messages, the file stays as it is. Returns the path of
-   * the file, or an empty string if the file is missing or cannot be written. If earlier messages were replaced, as by a
-   * compaction, they stay in the file, and only new messages follow. The lines of a new branch follow its first message.
+   * the file, or an empty string if the file is missing or cannot be written. After a compaction or at a new branch, the
+   * file is written again as a whole.
    */
   write(sessionId: string, messages: TranscriptMessages | undefined): Promise<string> {
     const before = this.writing.get(sessionId) ?? Promise.resolve();
@@ -66,14 +76,16 @@ export class Transcripts {
     const known = this.written.get(sessionId);
     if (messages === undefined) return known !== undefined || existsSync(path) ? path : '';
     try {
-      const keyOf = (message: Message) => this.keyOf(message);
-      const addition = await (known ? nextAddition(messages, known, keyOf) : firstAddition(messages, keyOf));
-      if (known !== undefined && addition.added.length === 0) return path;
-      const { lines, ids } = this.linesOf(sessionId, addition, known?.lastId);
+      const model = messages.model ?? (await messages.people?.()) ?? [];
+      const keys = model.map((message) => this.keyOf(message));
+      const goesOn = known?.keys.every((key, at) => key === keys[at]) === true;
+      if (goesOn && known.keys.length === keys.length) return path;
+      const added = goesOn ? model.slice(known.keys.length) : await this.wholePath(messages, model);
+      const { lines, ...end } = this.linesOf(sessionId, added, goesOn ? known : undefined);
       await mkdir(this.options.folder, { recursive: true, mode: 0o700 });
-      if (known === undefined) await writeAtomic(path, lines.join(''));
-      else await appendFile(path, lines.join(''), { mode: 0o600 });
-      this.remember(sessionId, addition.written(ids));
+      if (goesOn) await appendFile(path, lines.join(''), { mode: 0o600 });
+      else await writeAtomic(path, lines.join(''));
+      this.remember(sessionId, { keys, ...end });
       return path;
     } catch (error) {
       this.fail(path, error);
@@ -81,21 +93,30 @@ export class Transcripts {
     }
   }
 
-  /** `end` is the id of the last line of the file. It makes the keys of two branches different. */
-  private linesOf(sessionId: string, { added, parentId }: Addition, end: string | undefined) {
+  /** Returns the messages as people read them, with the latest summary before the messages that it left. */
+  private async wholePath({ people }: TranscriptMessages, model: readonly Message[]): Promise<readonly Message[]> {
+    const summary = model.findLastIndex(isSummary);
+    if (summary < 0 || people === undefined) return model;
+    const all = await people();
+    const rest = model.slice(summary);
+    const keysOf = (messages: readonly Message[]) => messages.map((message) => this.keyOf(message));
+    return [...all.slice(0, startOfRest(keysOf(all), keysOf(rest.slice(1)))), ...rest];
+  }
+
+  /** Returns the lines of messages that follow the written ones. */
+  private linesOf(sessionId: string, added: readonly Message[], known: Written | undefined) {
     const source = { ...this.options, sessionId, now: this.options.now() };
     const lines: string[] = [];
-    const ids: (string | undefined)[] = [];
-    let lastId = parentId;
+    const { count = 0 } = known ?? {};
+    let lastId = known?.lastId;
     for (const [at, message] of added.entries()) {
       const { content } = message;
       const origin = typeof content === 'string' ? undefined : this.origins.get(content);
-      const made = claudeLines(message, source, { key: `${sessionId} ${end} ${at}`, parentId: lastId, origin });
+      const made = claudeLines(message, source, { key: `${sessionId} ${count + at}`, parentId: lastId, origin });
       lines.push(...made.lines.map((line) => this.options.redact?.(line) ?? line));
       lastId = made.lastId;
-      ids.push(lastId);
     }
-    return { lines, ids };
+    return { lines, lastId, count: count + added.length };
   }
 
   private remember(sessionId: string, written: Written): void {
@@ -131,4 +152,19 @@ export class Transcripts {
     const message = `The transcript ${path} cannot be written, so hooks get an empty \`transcript_path\`: ${describeError(error)}`;
     this.options.report({ level: 'error', code: 'transcript-failed', message });
   }
+}
+
+/**
+ * Returns the position in `all` of the first message that the model still reads. `rest` are the keys of the messages
+ * behind the summary, and `all` those of the messages as people read them. Returns the length of `all` if none is read.
+ */
+function startOfRest(all: readonly string[], rest: readonly string[]): number {
+  let [start, longest] = [all.length, 0];
+  for (const at of all.keys()) {
+    let length = 0;
+    while (length < rest.length && at + length < all.length && all[at + length] === rest[length]) length += 1;
+    // The last of several equal parts, since the same prompt may be given again.
+    if (length > 0 && length >= longest) [start, longest] = [at, length];
+  }
+  return start;
 }

@@ -40,15 +40,12 @@ export class Approvals {
    */
   async denyUnread(of: Identified): Promise<DeniedDecision | undefined> {
     const { approve, allow } = this.settings;
-    if (approve !== undefined || allow !== undefined || (await this.wasApproved(of))) return undefined;
+    if (approve !== undefined || allow !== undefined) return undefined;
+    const identity = identityText(identityOf(of));
+    const wasFound = [...this.found].some((key) => key.endsWith(identity));
+    if (wasFound || (await this.previous(of)) !== undefined) return undefined;
     const { item } = of;
     return deny({ item, scope: 'workspace', digest: undefined }, { reason: 'no-approver', approvedBefore: false });
-  }
-
-  /** True if the item was approved, with this or other content. */
-  async wasApproved(of: Identified): Promise<boolean> {
-    const identity = identityText(identityOf(of));
-    return [...this.found].some((key) => key.endsWith(identity)) || (await this.previous(of)) !== undefined;
   }
 
   /** Returns the decision on exactly this content, or undefined if the user has to be asked. */
@@ -74,22 +71,14 @@ export class Approvals {
   }
 
   /**
-   * Asks the user and records the answer. Concurrent calls for one item share a prompt; each caller then looks up its
-   * own content.
+   * Asks the user once about an item, or about the parts of the extension package `whole`, and records the answer for
+   * each. Concurrent calls for one item share a question; each caller then looks up its own content.
    */
-  async ask(fingerprint: Fingerprint): Promise<void> {
-    const key = identityText(identityOf(fingerprint));
-    const asked = this.open.get(key) ?? this.askAnew(fingerprint).finally(() => this.open.delete(key));
-    this.open.set(key, asked);
-    await asked;
-  }
-
-  /** Asks the user once about all parts of an extension package, and records an answer for each part. */
-  async askParts(whole: Fingerprint, parts: readonly Fingerprint[]): Promise<void> {
+  async ask(parts: readonly Fingerprint[], whole?: Fingerprint): Promise<void> {
     const keyed = parts.map((part) => ({ part, key: identityText(identityOf(part)) }));
     const unasked = keyed.filter(({ key }) => !this.open.has(key));
     const news = unasked.map(({ part }) => part);
-    const asked = news.length === 0 ? Promise.resolve() : this.askPartsAnew(whole, news);
+    const asked = this.askAnew(news, whole);
     for (const { key } of unasked) this.open.set(key, asked);
     try {
       await Promise.all(keyed.map(({ key }) => this.open.get(key)));
@@ -98,12 +87,14 @@ export class Approvals {
     }
   }
 
-  private async askPartsAnew(whole: Fingerprint, parts: readonly Fingerprint[]): Promise<void> {
+  private async askAnew(parts: readonly Fingerprint[], whole: Fingerprint | undefined): Promise<void> {
     const { approve } = this.settings;
-    if (!approve) return;
-    const requests = [];
+    if (!approve || parts.length === 0) return;
+    const requests: ApprovalRequest[] = [];
     for (const part of parts) requests.push(requestOf(part, (await this.previous(part))?.scripts));
-    const answer = await askUser(requestOfParts(whole, requests), approve, this.settings);
+    const [single] = requests;
+    const request = whole === undefined ? single : requestOfParts(whole, requests);
+    const answer = request === undefined ? 'failed' : await askUser(request, approve, this.settings);
     for (const part of parts) {
       const isDeclined = typeof answer === 'object' && answer.declined.includes(part.digest);
       const answerOfAll = typeof answer === 'object' ? 'yes' : answer;
@@ -125,14 +116,6 @@ export class Approvals {
     const gone = await this.store.revoke(digest);
     await removeSnapshot(digest, this.settings.place.stateDir);
     return gone.length;
-  }
-
-  private async askAnew(fingerprint: Fingerprint): Promise<void> {
-    const { approve } = this.settings;
-    if (!approve) return;
-    const request = requestOf(fingerprint, (await this.previous(fingerprint))?.scripts);
-    const answer = await askUser(request, approve, this.settings);
-    await this.record(fingerprint, typeof answer === 'object' ? 'failed' : answer);
   }
 
   private async record(fingerprint: Fingerprint, answer: Answer): Promise<void> {
@@ -164,12 +147,9 @@ export class Approvals {
     if (this.isSwept) return;
     this.isSwept = true;
     const { logger, place } = this.settings;
-    try {
-      const kept = new Set((await this.store.list()).map(({ digest }) => digest));
-      await sweepSnapshots(place.stateDir, kept);
-    } catch (error) {
+    await sweepSnapshots(place.stateDir).catch((error: unknown) => {
       logger.warn('Unused copies of extension packages could not be removed', error);
-    }
+    });
   }
 }
 

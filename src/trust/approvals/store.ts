@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describeError } from '../../errors.js';
@@ -15,12 +15,6 @@ import { type Approval, EMPTY_RECORD, formatRecord, identityText, parseRecord, t
 const TRUST_FILE = 'trusted-hooks.json';
 /** Far above any real size: one approval takes less than a kilobyte. */
 const MOST_BYTES = 64 * 1024 * 1024;
-/**
- * A file changed longer ago than this gets a new change time on its next change, even on file systems with a coarse
- * clock.
- */
-const SETTLED_NS = 2_000_000_000n;
-
 /** Options of a trust store. */
 export interface TrustStoreOptions {
   readonly stateDir: string;
@@ -38,12 +32,8 @@ export interface TrustStoreOptions {
 export class TrustStore {
   readonly path: string;
   private readonly warned = new Set<string>();
-  /**
-   * The content of the file and its metadata at the last read or write. The file is read again when the metadata
-   * changes.
-   */
-  private known: { mark: string | undefined; readonly text: string; readonly record: TrustRecord } | undefined =
-    undefined;
+  /** The content of the file at the last read or write. It is parsed again when it changes. */
+  private known: { readonly text: string; readonly record: TrustRecord } | undefined = undefined;
 
   constructor(private readonly options: TrustStoreOptions) {
     this.path = join(options.stateDir, TRUST_FILE);
@@ -98,7 +88,7 @@ export class TrustStore {
           `${this.path} is ignored, because other users can write to it: choose a \`stateDir\` on a file system with permissions.`,
         );
       }
-      this.known = { mark: undefined, text, record };
+      this.known = { text, record };
     };
     await this.writing(() => withFileLock(this.path, act, lockFailure));
   }
@@ -114,14 +104,9 @@ export class TrustStore {
 
   private async read(keep: () => Promise<void> = async () => {}): Promise<TrustRecord> {
     this.check();
-    const mark = this.mark();
-    if (mark !== undefined && mark === this.known?.mark) return this.known.record;
     const text = this.readText();
     if (text === undefined) return EMPTY_RECORD;
-    if (text === this.known?.text) {
-      this.known.mark = mark;
-      return this.known.record;
-    }
+    if (text === this.known?.text) return this.known.record;
     const parsed = parseRecord(text);
     if (parsed === undefined) {
       this.warnOnce(
@@ -134,22 +119,8 @@ export class TrustStore {
       this.warnOnce(
         `${this.path} has ${parsed.dropped} invalid entries, such as entries without a digest. They are ignored.`,
       );
-    this.known = { mark, text, record: parsed.record };
+    this.known = { text, record: parsed.record };
     return parsed.record;
-  }
-
-  /**
-   * Returns the metadata of the file without reading it. Returns undefined if it changed so recently that the metadata
-   * is unreliable.
-   */
-  private mark(): string | undefined {
-    try {
-      const { dev, ino, size, mode, mtimeNs, ctimeNs } = statSync(this.path, { bigint: true });
-      const isSettled = BigInt(Date.now()) * 1_000_000n - ctimeNs >= SETTLED_NS;
-      return isSettled ? [dev, ino, size, mode, mtimeNs, ctimeNs].join() : undefined;
-    } catch {
-      return undefined;
-    }
   }
 
   /**

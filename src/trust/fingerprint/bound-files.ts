@@ -1,13 +1,15 @@
-import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, realpathSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { describeError } from '../../errors.js';
+import { replaceVariables } from '../../internal/placeholder.js';
 import { compileGlob } from '../../process/files/glob.js';
 import { isInside, realLocation } from '../../process/files/location.js';
-import { readFirstLine } from '../../process/spawn-failure.js';
 import { ItemUnboundError } from '../error.js';
 import type { BindingLimits, TrustItem } from '../item.js';
 import { BindingBudget, type BoundFile, BoundFolder, type FileReading } from './bound-file.js';
-import { type KnownVariables, readCommandLine } from './command-line.js';
+
+/** Variables whose values are known in advance, by name. */
+export type KnownVariables = Readonly<Record<string, string>>;
 
 /** The directories in which the files of an item are looked for. */
 interface FilePlaces {
@@ -20,8 +22,6 @@ interface FilePlaces {
   readonly cwd: string;
   /** The path of the program. */
   readonly program: string | undefined;
-  /** The directory whose scripts are included if the command line uses shell syntax. */
-  readonly definitions: string | undefined;
   readonly variables: KnownVariables;
   readonly limits: BindingLimits;
 }
@@ -33,51 +33,31 @@ export interface BoundFiles {
   readonly scripts: Readonly<Record<string, string>>;
   /** Directories that the command line names outside of the extension package. Their content is not included. */
   readonly unbound: readonly string[];
-  /** False if the command line uses shell syntax, so that it may run files that cannot be determined. */
-  readonly isPlain: boolean;
 }
 
 /**
- * Collects the files of an item: the whole extension package, files that the command line names, and files that `files`
- * declares.
- *
- * If the command line uses shell syntax, the scripts in the directory of its definition are added.
+ * Collects the files of an item: the whole extension package, the files that the command line names as plain words, and
+ * the files that `files` declares. No other file is guessed from the syntax of a shell: see
+ * docs/decisions/0070-approval-covers-named-files.md.
  */
 export async function bindFiles(item: TrustItem, places: FilePlaces, reading: FileReading = {}): Promise<BoundFiles> {
-  const { around, root, program } = places;
+  const { around, root } = places;
   const budget = new BindingBudget(places.limits);
   const folder = new BoundFolder(around.in, around.real, { budget, hashes: reading.hashes });
   const extension = root === undefined ? undefined : new BoundFolder('extension', root, { budget, ...reading });
   await extension?.add(extension.root);
-  const { words, isPlain } = readCommandLine(item, places.variables);
   const scripts = new Map<string, string>();
   const unbound = new Set<string>();
-  for (const { path, real, isFolder } of findNamed(program === undefined ? words : [program, ...words], places)) {
+  for (const { path, real, isFolder } of namedPaths(item, places)) {
     const isBound = extension !== undefined && isInside(real, extension.root);
     if (isFolder && !isBound) unbound.add(relative(around.real, path) || '.');
     if (!isFolder && !isBound) await folder.add(path);
     const bound = isBound ? extension.get(real) : folder.get(path);
     if (bound?.sha256 !== undefined) scripts.set(bound.path, bound.sha256);
   }
-  const { definitions } = places;
-  if (!isPlain && definitions !== undefined && existsSync(definitions)) await folder.add(definitions, isScript);
   for (const pattern of item.files ?? []) await addPattern(folder, pattern);
   const files = [...(extension?.list() ?? []), ...folder.list()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-  return { files, scripts: Object.fromEntries(scripts), unbound: [...unbound].sort(), isPlain };
-}
-
-const SCRIPT = /\.(?:[cm]?[jt]sx?|(?:ba|z|k|fi)?sh|pyw?|rb|p[lm]|php|lua|awk|tcl|jl|r|ps1|bat|cmd)$/i;
-
-/** True for a file that can be run. Logs, settings and other data are excluded, since a hook may write them. */
-function isScript(path: string): boolean {
-  try {
-    const is = statSync(path, { throwIfNoEntry: false });
-    if (!is?.isFile()) return false;
-    return (is.mode & 0o111) !== 0 || SCRIPT.test(path) || readFirstLine(path)?.indexOf('#!') === 0;
-  } catch {
-    // A cycle of links cannot be run.
-    return false;
-  }
+  return { files, scripts: Object.fromEntries(scripts), unbound: [...unbound].sort() };
 }
 
 const keyOf = (file: BoundFile) => `${file.in}/${file.path}`;
@@ -88,37 +68,24 @@ interface NamedPath {
   readonly isFolder: boolean;
 }
 
-const MOST_PATHS = 10_000;
-
-/**
- * Finds the paths that the words of a command line name. Each word is resolved against the working directory, the
- * workspace, the extension package, and each directory that another word names, as in `cd hooks && ./lint.sh`.
- */
-function* findNamed(words: Iterable<string>, places: FilePlaces): Generator<NamedPath> {
-  const { around, root, cwd } = places;
-  const bases = new Set([cwd, around.real, root ?? cwd]);
-  const seen = new Set<string>();
+/** Finds the paths that a command line names, from the working directory, the workspace or the extension package. */
+function namedPaths(item: TrustItem, places: FilePlaces): readonly NamedPath[] {
+  const { around, root, cwd, program, variables } = places;
+  const words = new Set(wordsOf(item, variables));
+  if (program !== undefined) words.add(program);
+  words.delete('');
   for (const word of words) refuseClimbing(word, places);
-  // The loop also visits directories that are added while it runs.
-  for (const base of bases) {
-    for (const word of words) {
-      for (const path of pathsOf(word, base)) {
-        if (word === '' || seen.has(path)) continue;
-        if (seen.add(path).size > MOST_PATHS) {
-          throw new ItemUnboundError('too-large', `The command line must name at most ${MOST_PATHS} paths.`);
-        }
-        const found = findPath(path, places);
-        if (found?.isFolder) bases.add(found.real);
-        if (found) yield found;
-      }
-    }
+  const paths = new Set<string>();
+  for (const base of new Set([cwd, around.real, root ?? cwd])) {
+    for (const word of words) for (const path of pathsOf(word, base)) paths.add(path);
   }
+  return [...paths].map((path) => findPath(path, places)).filter((found) => found !== undefined);
 }
 
-/**
- * Refuses a path with `..` that leaves an extension package of the workspace. The package runs from a copy, where that
- * path would lead to another file.
- */
+/** A path with `..`. */
+const CLIMBING = /(^|\/)\.\.(\/|$)/;
+
+/** Refuses a word that leads out of an extension package of the workspace: it would lead elsewhere from the copy. */
 function refuseClimbing(word: string, { around, root, cwd }: FilePlaces): void {
   if (root === undefined || around.in !== 'workspace' || !CLIMBING.test(word)) return;
   if (isInside(resolve(isInside(cwd, root) ? cwd : root, word), root)) return;
@@ -128,7 +95,42 @@ function refuseClimbing(word: string, { around, root, cwd }: FilePlaces): void {
   );
 }
 
-const CLIMBING = /(^|\/)\.\.(\/|$)/;
+/** The longest argument that Linux accepts. */
+const LONG_LINE = 131_072;
+/** Matches one word between blanks. Blanks in quotes belong to the word. */
+const WORD = /(?:"[^"]*"|'[^']*'|[^ \t\n])+/g;
+/** Matches a word that redirects output to the next word. That file is written, and a log would ask at each run. */
+const OUTPUT = /^(?:\d|&)?>[>|]?$/;
+
+/** Returns each part of a command line, and each of its words without quotes, with known variables replaced. */
+function wordsOf(item: TrustItem, variables: KnownVariables): readonly string[] {
+  const given = [item.command ?? '', ...(item.args ?? [])];
+  if (given.reduce((sum, { length }) => sum + length, 0) > LONG_LINE) {
+    throw new ItemUnboundError('too-large', `The command line must have at most ${LONG_LINE} characters.`);
+  }
+  const words = given.flatMap((text) => {
+    const split = text.match(WORD) ?? [];
+    const read = split.filter((_word, at) => !OUTPUT.test(split[at - 1] ?? ''));
+    return [text, ...read.map((word) => word.replace(/["']/g, ''))];
+  });
+  const expand = item.kind === 'mcp-server' ? expandServer : expandHook;
+  return words.map((word) => expand(word, variables));
+}
+
+/** Replaces the variables of a hook. An unknown variable is kept. */
+function expandHook(text: string, variables: KnownVariables): string {
+  return text.replace(/\$(?:\{(\w+)(?::?-[^{}]*)?\}|(\w+))/g, (whole: string, braced?: string, bare = '') => {
+    const name = braced ?? bare;
+    return Object.hasOwn(variables, name) ? (variables[name] ?? '') : whole;
+  });
+}
+
+/** Replaces the variables of an MCP server as its start does: an unknown one becomes its default or nothing. */
+function expandServer(text: string, variables: KnownVariables): string {
+  return replaceVariables(text, (_whole, name, fallback = '') =>
+    Object.hasOwn(variables, name) ? (variables[name] ?? '') : fallback,
+  );
+}
 
 /** Returns both readings of a path with `..` behind a link: by its string, and with the link followed first. */
 function pathsOf(word: string, base: string): string[] {
@@ -160,13 +162,9 @@ function findPath(path: string, { around, root }: FilePlaces): NamedPath | undef
     // Includes the path as named if it lies in the workspace. Its target is checked when it is read.
     return { path: isOurs(named) ? named : real, real, isFolder: isOurs(real) && lstatSync(real).isDirectory() };
   } catch (cause) {
-    if (isOurs(named)) throw unreadable(path, cause);
-    return undefined;
+    if (!isOurs(named)) return undefined;
+    throw new ItemUnboundError('unreadable', `${path} could not be read: ${describeError(cause)}`, { cause });
   }
-}
-
-function unreadable(path: string, cause: unknown): ItemUnboundError {
-  return new ItemUnboundError('unreadable', `${path} could not be read: ${describeError(cause)}`, { cause });
 }
 
 async function addPattern(folder: BoundFolder, pattern: string): Promise<void> {

@@ -18,22 +18,20 @@ export async function openSnapshot(fingerprint: Fingerprint, place: TrustPlace):
   const draft = join(dirname(folder), `new-${randomUUID()}`);
   try {
     await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
-    const { digest } = await fingerprintItem(fingerprint.item, place, (file, bytes) => copy(draft, file, bytes));
+    const { digest } = await fingerprintItem(fingerprint.item, place, {
+      sink: (file, bytes) => copy(draft, file, bytes),
+    });
     if (digest !== fingerprint.digest) return undefined;
     await setFolderModes(draft, 0o500);
     // Another call may have created the copy already, and it may be in use: only a damaged copy is replaced.
-    if (!(await isMoved(draft, folder)) && !(await isIntact(folder, fingerprint, place))) await replace(folder, draft);
+    if (!(await isMoved(draft, folder)) && !(await isIntact(folder, fingerprint, place))) {
+      await removeFolder(folder);
+      await isMoved(draft, folder);
+    }
     return (await isIntact(folder, fingerprint, place)) ? await inUse(folder) : undefined;
   } finally {
     await removeFolder(draft);
   }
-}
-
-async function replace(folder: string, draft: string): Promise<void> {
-  const damaged = `${draft}-damaged`;
-  await isMoved(folder, damaged);
-  await isMoved(draft, folder);
-  await removeFolder(damaged);
 }
 
 function isMoved(from: string, to: string): Promise<boolean> {
@@ -48,23 +46,22 @@ export async function removeSnapshot(digest: string, stateDir: string): Promise<
   await removeFolder(copyPath(digest, stateDir));
 }
 
-const DAY_MS = 86_400_000;
+const UNUSED_MS = 30 * 86_400_000;
 
 /**
- * Removes copies that were not used for 7 days, or for 90 days if their approval still exists. A missing copy is
- * created again when needed. The delay protects servers that still run from a copy.
+ * Removes copies that were not used for 30 days. A missing copy is created again when needed. The delay protects servers
+ * that still run from a copy.
  */
-export async function sweepSnapshots(stateDir: string, approved: ReadonlySet<string>): Promise<void> {
+export async function sweepSnapshots(stateDir: string): Promise<void> {
   const folder = copiesIn(stateDir);
   for (const name of await readdir(folder).catch(() => [])) {
     if (!/^(new-|[0-9a-f]{64}$)/.test(name)) continue;
     const path = join(folder, name);
-    const days = approved.has(`sha256:${name}`) ? 90 : 7;
-    const isOld = await lstat(path).then(
-      ({ mtimeMs }) => Date.now() - mtimeMs > days * DAY_MS,
-      () => false,
+    const usedAt = await lstat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Date.now(),
     );
-    if (isOld) await removeFolder(path);
+    if (Date.now() - usedAt > UNUSED_MS) await removeFolder(path);
   }
 }
 

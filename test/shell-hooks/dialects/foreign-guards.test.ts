@@ -150,26 +150,6 @@ test('a guard with a timeout above the timer limit still runs', async () => {
 });
 
 test.each([
-  '$GEMINI_PROJECT_DIR/guard.sh',
-  '"$GEMINI_PROJECT_DIR"/guard.sh',
-  '"$GEMINI_PROJECT_DIR/guard.sh"',
-  'said="$(sh "$GEMINI_PROJECT_DIR/guard.sh")"',
-  'said="$(sh $GEMINI_PROJECT_DIR/guard.sh)"',
-  'said="`sh "$GEMINI_PROJECT_DIR"/guard.sh`"',
-  "# don't\nsh $GEMINI_PROJECT_DIR/guard.sh # isn't",
-  "echo 'in $GEMINI_PROJECT_DIR' \\$GEMINI_PROJECT_DIR > told; sh $CLAUDE_PROJECT_DIR/guard.sh",
-])('finds a Gemini CLI guard in a directory with a space in its name: %s', async (text) => {
-  const workspaceDir = join(lab.workspace, 'my shop');
-  // Some shells exit with code 2 if a script is missing.
-  lab.write('my shop/guard.sh', '#!/bin/sh\ntouch ran\nexit 2\n');
-  lab.write('my shop/.gemini/settings.json', JSON.stringify({ hooks: { BeforeTool: [slow(text)] } }));
-
-  const hooks = hooksIn(lab, { workspaceDir, discover: ['gemini'], approve: () => true });
-  expect([await runsPast(hooks), lab.has('my shop/ran')]).toEqual([0, true]);
-  if (lab.has('my shop/told')) expect(lab.read('my shop/told')).toBe('in $GEMINI_PROJECT_DIR $GEMINI_PROJECT_DIR\n');
-});
-
-test.each([
   ['claude', 'PreToolUse', `"\${CLAUDE_PLUGIN_ROOT}/guard.sh"`],
   ['claude', 'PreToolUse', `cd "\${CLAUDE_PLUGIN_ROOT}" && ./guard.sh`],
   ['claude', 'PreToolUse', `bash -c '"\${CLAUDE_PLUGIN_ROOT}"/guard.sh'`],

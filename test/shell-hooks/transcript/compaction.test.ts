@@ -45,7 +45,7 @@ async function run(given: readonly string[], options: Partial<AgentOptions> = {}
 }
 
 describe('after compactions, the transcript', () => {
-  test('has each prompt, tool call, result and summary once', async () => {
+  test('has each prompt, tool call and result once, and the latest summary', async () => {
     const given = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'];
     await run(given);
 
@@ -58,8 +58,7 @@ describe('after compactions, the transcript', () => {
     expect(prompts()).toEqual(given);
     expect(new Set(callIds).size).toBe(given.length);
     expect(ids).toHaveLength(2 * given.length);
-    expect(summaries.length).toBeGreaterThan(1);
-    expect(new Set(summaries).size).toBe(summaries.length);
+    expect(summaries).toHaveLength(1);
   });
 
   test.each([1, 2, 3])('has a prompt as often as it was given, if %i messages are kept', async (keep) => {
@@ -80,7 +79,7 @@ describe('after compactions, the transcript', () => {
       ...{ parentUuid: null, logicalParentUuid: before?.uuid, compactMetadata: { trigger: 'auto' } },
     });
     expect(summary).toMatchObject({ type: 'user', isMeta: true, isVisibleInTranscriptOnly: true });
-    expect(summary?.message?.content).toContain('summary 0');
+    expect(summary?.message?.content).toContain('summary');
     expect(summary?.parentUuid).toBe(boundary?.uuid);
     expect(after?.parentUuid).toBe(summary?.uuid);
   });

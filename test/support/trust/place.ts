@@ -13,6 +13,8 @@ import {
   type VerifiedItem,
 } from 'keelson/trust';
 import { expect } from 'vitest';
+import { realLocation } from '../../../src/process/files/location.js';
+import { workspaceRoots } from '../../../src/process/files/workspace.js';
 import type { ProcessResult } from '../../../src/process/run-process.js';
 import { runProcess } from '../../../src/process/run-process.js';
 import type { TrustPlace } from '../../../src/trust/item.js';
@@ -57,6 +59,7 @@ export function makePlace(): Place {
     }),
     trustPlace: () => ({
       ...{ workspaceDir, stateDir, path: process.env.PATH },
+      ...{ workspace: realLocation(workspaceDir), roots: workspaceRoots(workspaceDir) },
       limits: { files: 5_000, bytes: 64 * 1024 * 1024 },
     }),
   };

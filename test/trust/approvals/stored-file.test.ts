@@ -10,49 +10,6 @@ const approval: Approval = {
   approvedAt: '2026-01-01T00:00:00.000Z',
 };
 
-/** Counts how often a file is opened, until the end of the test. */
-function countOpened(path: string): () => number {
-  const { openSync } = fs;
-  const opened = vi.spyOn(fs, 'openSync').mockImplementation((...args) => openSync(...args));
-  syncBuiltinESMExports();
-  onTestFinished(() => {
-    opened.mockRestore();
-    syncBuiltinESMExports();
-  });
-  return () => opened.mock.calls.filter(([given]) => given === path).length;
-}
-
-test('a file that has not changed for 2 s is read once more after a write, and then no more', async () => {
-  const { stateDir, workspaceDir, storePath } = makePlace();
-  const store = new TrustStore({ stateDir, workspaceDir });
-  await store.approve(approval);
-  const opened = countOpened(storePath);
-  const later = Date.now() + 5_000;
-  const now = vi.spyOn(Date, 'now').mockImplementation(() => later);
-  onTestFinished(() => now.mockRestore());
-
-  for (let read = 0; read < 3; read += 1) expect(await store.list()).toHaveLength(1);
-
-  expect(opened()).toBe(1);
-});
-
-test.each([
-  ['is read again each time, if it changed less than 2 s ago', 1_000, 3],
-  ['is read once, if it changed 2 s ago', 5_000, 1],
-])('a file that another process wrote %s', async (_case, age, reads) => {
-  const { stateDir, workspaceDir, storePath } = makePlace();
-  await new TrustStore({ stateDir, workspaceDir }).approve(approval);
-  const store = new TrustStore({ stateDir, workspaceDir });
-  const opened = countOpened(storePath);
-  const later = Date.now() + age;
-  const now = vi.spyOn(Date, 'now').mockImplementation(() => later);
-  onTestFinished(() => now.mockRestore());
-
-  for (let read = 0; read < 3; read += 1) expect(await store.list()).toEqual([approval]);
-
-  expect(opened()).toBe(reads);
-});
-
 test('a later change is seen, although the file had been read', async () => {
   const { stateDir, workspaceDir } = makePlace();
   const other = new TrustStore({ stateDir, workspaceDir });

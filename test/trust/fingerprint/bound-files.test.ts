@@ -1,66 +1,75 @@
-import { appendFileSync, chmodSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { appendFileSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TrustItem } from 'keelson/trust';
 import { describe, expect, test } from 'vitest';
 import { digestOf, fingerprintItem } from '../../../src/trust/fingerprint/fingerprint.js';
+import { growth } from '../../support/growth.js';
 import { script, write } from '../../support/process/scratch.js';
-import { makeExtension, makePlace } from '../../support/trust/place.js';
+import { makePlace, type Place } from '../../support/trust/place.js';
 
-const NOTE = 'This command line uses shell syntax, so some files that it runs may not be listed.';
-const LINE = { shell: true, command: 'cd .app && ./run' } as const;
-
-/** Creates a workspace with its definition in `.app`, and computes the digest of a hook with shell syntax. */
-function makeDefinitions(more: object = LINE) {
-  const place = makePlace();
-  const folder = join(place.workspaceDir, '.app');
-  write(join(folder, 'log.txt'), 'one');
-  write(join(folder, 'deep', 'settings.json'), '{}');
-  script(join(folder, 'deep', 'run'), '#!/bin/sh\n');
-  return { place, folder, digest: () => digestOf(place.hook(more), place.trustPlace()) };
+/** The files that a hook covers, apart from the script of `place`. */
+async function covered(place: Place, more: Partial<TrustItem>): Promise<readonly string[]> {
+  const { scripts } = await fingerprintItem(place.hook(more), place.trustPlace());
+  return Object.keys(scripts).filter((path) => path !== 'hooks/lint.sh');
 }
 
-describe('the digest of a line with shell syntax covers scripts beside its definition:', () => {
-  test.each<[string, (folder: string) => unknown]>([
-    ['a changed file with an execute bit', (folder) => appendFileSync(join(folder, 'deep', 'run'), '#')],
-    ['a new file with an execute bit', (folder) => script(join(folder, 'new'), 'x')],
-    ['a new file with #!', (folder) => write(join(folder, 'new'), '#!/bin/sh\n')],
-    ['a new file with the suffix of a script', (folder) => write(join(folder, 'deep', 'new.mjs'), 'x')],
-    ['a data file made executable', (folder) => chmodSync(join(folder, 'log.txt'), 0o755)],
-    ['a data file made executable for the group', (folder) => chmodSync(join(folder, 'log.txt'), 0o654)],
-    ['a data file made executable for others', (folder) => chmodSync(join(folder, 'log.txt'), 0o645)],
-    ['a link to a script', (folder) => symlinkSync('deep/run', join(folder, 'new'))],
-  ])('C4: %s', async (_what, change) => {
-    const { folder, digest } = makeDefinitions();
-    const before = await digest();
-    change(folder);
+describe('a file that a plain word names is covered:', () => {
+  test.each<[string, Partial<TrustItem>]>([
+    ['an argument', { command: 'sh', args: ['.app/run'] }],
+    ['a word of a line', { shell: true, command: 'cd src && sh .app/run | cat' }],
+    ['in quotes', { shell: true, command: `sh ".app"/'run'` }],
+    ['with a project variable', { shell: true, command: 'sh "$APP_DIR"/run', env: { APP_DIR: '.app' } }],
+    ['with a default', { shell: true, command: `sh "\${APP_DIR:-.}/run"`, env: { APP_DIR: '.app' } }],
+    ['a word of an argument', { command: 'sh', args: ['-c', 'exec .app/run'] }],
+    ['the default of a server', { kind: 'mcp-server', command: 'sh', args: [`\${NONE:-.app}/run`] }],
+    ['behind an unset variable of a server', { kind: 'mcp-server', command: 'sh', args: [`\${NONE}.app/run`] }],
+    ['of a server in the workspace', { kind: 'mcp-server', command: 'sh', args: [`\${workspaceFolder}/.app/run`] }],
+  ])('C4: %s', async (_what, more) => {
+    const place = makePlace();
+    script(join(place.workspaceDir, '.app', 'run'), '#!/bin/sh\n');
 
-    expect(await digest()).not.toBe(before);
+    expect(await covered(place, more)).toEqual(['.app/run']);
   });
 
-  test.each<[string, (folder: string) => unknown]>([
-    ['a log', (folder) => appendFileSync(join(folder, 'log.txt'), 'two')],
-    ['settings', (folder) => write(join(folder, 'deep', 'settings.json'), '{"a":1}')],
-    ['a log that others may write', (folder) => chmodSync(join(folder, 'log.txt'), 0o666)],
-    ['its own definition', (folder) => write(join(folder, 'hooks.json'), '{"a":1}')],
-    ['a new directory with data', (folder) => write(join(folder, 'logs', 'a.jsonl'), '{}')],
-    ['a link with a missing target', (folder) => symlinkSync('nowhere', join(folder, 'link'))],
-    ['a cycle of links', (folder) => symlinkSync('link', join(folder, 'link'))],
-    ['a script in another directory', (folder) => script(join(dirname(folder), 'other', 'new'), '#!/bin/sh\n')],
-  ])('but not %s', async (_what, change) => {
-    const { folder, digest } = makeDefinitions();
-    const before = await digest();
-    change(folder);
+  test('also with a blank in quotes, or as a whole argument', async () => {
+    const place = makePlace();
+    script(join(place.workspaceDir, 'my hooks', 'run'), '#!/bin/sh\n');
 
-    expect(await digest()).toBe(before);
-  });
-
-  test('but not for a line without shell syntax', async () => {
-    const { folder, digest } = makeDefinitions({ command: 'sh', args: ['hooks/lint.sh'] });
-    const before = await digest();
-    script(join(folder, 'new'), '#!/bin/sh\n');
-
-    expect(await digest()).toBe(before);
+    expect(await covered(place, { shell: true, command: 'sh "my hooks/run"' })).toEqual(['my hooks/run']);
+    expect(await covered(place, { command: 'sh', args: ['my hooks/run'] })).toEqual(['my hooks/run']);
   });
 });
+
+test.each<[string, Partial<TrustItem>]>([
+  ['from a directory of `cd`', { shell: true, command: 'cd .app && ./run' }],
+  ['beside an operator', { shell: true, command: 'true;.app/run' }],
+  ['in the value of an option', { command: 'sh', args: ['--rcfile=.app/run'] }],
+  ['behind an unknown variable', { shell: true, command: 'sh $NONE.app/run' }],
+  ['that output is redirected to', { shell: true, command: 'date > .app/run; date 2>> ".app/run"; date &> .app/run' }],
+])('no other file is guessed from the syntax of a shell: %s', async (_what, more) => {
+  const place = makePlace();
+  script(join(place.workspaceDir, '.app', 'run'), '#!/bin/sh\n');
+
+  expect(await covered(place, more)).toEqual([]);
+});
+
+test('a command line has at most 131,072 characters, arguments included', async () => {
+  const place = makePlace();
+  const read = (command: string) => covered(place, { command, args: ['x'.repeat(65_536), 'y'.repeat(65_534)] });
+
+  expect(await read('sh')).toEqual([]);
+  await expect(read('cat')).rejects.toMatchObject({ problem: 'too-large' });
+});
+
+test.each(['"', "'", '$(', '${', '${A:-', ' "', '>', "> '"])(
+  'a line designed to be slow is split in linear time: %j',
+  async (piece) => {
+    const place = makePlace();
+    const item = (size: number) => place.hook({ shell: true, command: piece.repeat(size / piece.length) });
+
+    expect(await growth(4_096, (size) => () => fingerprintItem(item(size), place.trustPlace()))).toBeLessThan(100);
+  },
+);
 
 test('a directory of the workspace may have the name of a directory of processes', async () => {
   const place = makePlace();
@@ -72,92 +81,19 @@ test('a directory of the workspace may have the name of a directory of processes
   expect(Object.keys(scripts).sort()).toEqual(paths.sort());
 });
 
-test('a definition in the workspace directory itself adds only the named files', async () => {
+test('a hook that changes its own log needs one approval, and its question says what is not covered', async () => {
   const place = makePlace();
-  const source = write(join(place.workspaceDir, 'hooks.json'), '{}');
-  script(join(place.workspaceDir, 'other.sh'), '#!/bin/sh\n');
-  const { files } = await fingerprintItem(
-    place.hook({ source, shell: true, command: 'cd . && sh hooks/lint.sh' }),
-    place.trustPlace(),
-  );
-
-  expect(files.map(({ path }) => path)).toEqual(['hooks/lint.sh']);
-});
-
-test('a definition outside of the workspace or in a missing directory adds no files', async () => {
-  const place = makePlace();
-  script(join(place.stateDir, 'run.sh'), '#!/bin/sh\n');
-  for (const source of [join(place.stateDir, 'hooks.json'), join(place.workspaceDir, 'gone', 'hooks.json')]) {
-    expect((await fingerprintItem(place.hook({ source, ...LINE }), place.trustPlace())).files).toEqual([]);
-  }
-});
-
-describe('a word is resolved against each directory that another word names:', () => {
-  test.each<[string, object]>([
-    ['in `cd`', { shell: true, command: 'cd .app && ./run' }],
-    ['in two `cd` commands', { shell: true, command: 'cd hooks; cd ../.app && ./run' }],
-    ['with `..` in a subdirectory', { shell: true, command: 'cd .app && cd deep && ../run' }],
-    ['in the value of an option', { command: 'env', args: ['-C', '.app', './run'] }],
-    ['through a link', { shell: true, command: 'cd linked && ./run' }],
-  ])('C4: %s', async (_what, more) => {
-    const place = makePlace();
-    const path = script(join(place.workspaceDir, '.app', 'run'), '#!/bin/sh\n');
-    mkdirSync(join(place.workspaceDir, '.app', 'deep'));
-    symlinkSync('.app', join(place.workspaceDir, 'linked'));
-    const digest = () => digestOf(place.hook(more), place.trustPlace());
-    const before = await digest();
-    appendFileSync(path, '#');
-
-    expect(await digest()).not.toBe(before);
-  });
-});
-
-test('other files in a named directory are left out, even if a link leads back to it', async () => {
-  const place = makePlace();
-  script(join(place.workspaceDir, 'tools', 'run'), '#!/bin/sh\n');
-  script(join(place.workspaceDir, 'tools', 'other'), '#!/bin/sh\n');
-  symlinkSync('.', join(place.workspaceDir, 'tools', 'again'));
-  const { files, unbound } = await fingerprintItem(
-    place.hook({ shell: true, command: 'cd tools/again && ./run' }),
-    place.trustPlace(),
-  );
-
-  expect(files.map(({ path }) => path)).toEqual(['tools/run']);
-  expect(unbound).toEqual(['tools/again']);
-});
-
-test('a definition in an extension package adds no files, because the package is covered already', async () => {
-  const place = makePlace();
-  const { item } = makeExtension(place);
-  const { files, isPlain } = await fingerprintItem({ ...item, ...LINE }, place.trustPlace());
-
-  expect([isPlain, new Set(files.map((file) => file.in))]).toEqual([false, new Set(['extension'])]);
-});
-
-test('the approval request has a note about shell syntax', async () => {
-  const place = makePlace();
-  await place.gate().authorize(place.hook(LINE));
-  await place.gate().authorize(place.hook({ name: 'plain' }));
-
-  expect(place.asked.map(({ note }) => note)).toEqual([NOTE, undefined]);
-});
-
-test('a hook that changes its own log and settings needs one approval', async () => {
-  const { place, folder } = makeDefinitions();
-  const item = place.hook({ shell: true, command: 'cat >> .app/log.txt; echo {} > .app/deep/settings.json' });
+  const log = write(join(place.workspaceDir, '.app', 'log.txt'), 'one');
+  const item = place.hook({ shell: true, command: 'cat >> .app/log.txt' });
   await place.gate().authorize(item);
-  appendFileSync(join(folder, 'log.txt'), 'two');
-  write(join(folder, 'deep', 'settings.json'), '{"a":1}');
+  appendFileSync(log, 'two');
   await place.gate().authorize(item);
+  await place.gate().authorize(place.hook({ name: 'settings', kind: 'settings', command: undefined }));
 
-  expect(place.asked.map(({ why }) => why)).toEqual(['new']);
-});
-
-test('a link out of the workspace beside the definition is refused', async () => {
-  const { place, folder, digest } = makeDefinitions();
-  symlinkSync(script(join(place.root, 'outside.sh'), '#!/bin/sh\n'), join(folder, 'new.sh'));
-
-  await expect(digest()).rejects.toMatchObject({ problem: 'outside' });
+  expect(place.asked.map(({ why, note }) => [why, note?.includes('plain words')])).toEqual([
+    ['new', true],
+    ['new', undefined],
+  ]);
 });
 
 test('named directories are listed in the request, and their content is not covered', async () => {
@@ -191,17 +127,6 @@ test('a word of more than 255 bytes is too long for a file name, and is ignored'
   expect(Object.keys(scripts)).toEqual(['hooks/lint.sh']);
 });
 
-test('a command line may name 10,000 paths, and no more', async () => {
-  const place = makePlace();
-  // The program is one of the paths.
-  const args = Array.from({ length: 9_999 }, (_, at) => `a${at}`);
-  const read = (more: readonly string[]) =>
-    fingerprintItem(place.hook({ args: [...args, ...more] }), place.trustPlace());
-
-  expect((await read([])).files).toHaveLength(1);
-  await expect(read(['b'])).rejects.toMatchObject({ problem: 'too-large' });
-});
-
 test.runIf(process.platform === 'linux')('reading files leaves no descriptor open', async () => {
   const place = makePlace();
   for (let at = 0; at < 20; at++) write(join(place.workspaceDir, 'lib', `${at}.txt`), `${at}`);
@@ -224,21 +149,6 @@ test('a directory with many links to itself is read once', async () => {
 
   expect(files).toHaveLength(202);
 });
-
-test.each<[string, object]>([
-  ['in an argument', { command: 'sh', args: [`\${extensionPath}/../secret.sh`] }],
-  ['in a line', { shell: true, command: `sh "\${extensionPath}/../secret.sh"` }],
-  ['in a variable of the hook', { shell: true, command: 'sh $HERE/../secret.sh', env: { HERE: `\${extensionPath}` } }],
-])(
-  'a path that leaves an extension package is refused behind the variable of its directory: %s',
-  async (_where, more) => {
-    const place = makePlace();
-    const { item, root } = makeExtension(place);
-    script(join(root, '..', 'secret.sh'), '#!/bin/sh\n');
-
-    await expect(digestOf({ ...item, ...more }, place.trustPlace())).rejects.toMatchObject({ problem: 'outside' });
-  },
-);
 
 test('the variable of an extension package is an ordinary word in a hook without a package', async () => {
   const place = makePlace();

@@ -1,9 +1,6 @@
-import fc from 'fast-check';
 import type { HookDialect, ShellHooksOptions } from 'keelson/shell-hooks';
 import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { findObjects } from '../../../src/shell-hooks/dialects/found-objects.js';
-import { growth } from '../../support/growth.js';
 import {
   agentWith,
   answers,
@@ -16,16 +13,8 @@ import {
 
 const lab = useHookLab();
 
-function parsed(json: string) {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
-}
-const find = (text: string) => findObjects(text, parsed);
-
 const why = 'not here';
+const UNREAD = 'its output spells a refusal, but is not one JSON object';
 const specific = { permissionDecision: 'deny', permissionDecisionReason: why };
 const REFUSALS: readonly (readonly [HookDialect, object])[] = [
   ['native', { continue: false, reason: why }],
@@ -43,6 +32,7 @@ const PLACES: readonly (readonly [string, (refusal: string) => string])[] = [
   ['over several lines, between lines', (refusal) => `log\n${JSON.stringify(JSON.parse(refusal), null, 2)}\nmore`],
   ['in an array', (refusal) => `[${refusal}]`],
   ['without its last bracket', (refusal) => refusal.slice(0, -1)],
+  ['in the strings of a log', (refusal) => `log ${JSON.stringify(refusal)}`],
 ];
 const CASES = REFUSALS.flatMap(([dialect, refusal]) =>
   PLACES.flatMap(([place, at]) =>
@@ -65,44 +55,18 @@ describe('a refusal beside other output', () => {
 
     expect(await runOnce(lab, [hook])).toMatchObject({
       cancelled: true,
-      reason: why,
+      reason: UNREAD,
       outcomes: [{ status: 'failed', problem: { kind: 'malformed' } }],
     });
     expect(lab.logged('error')).toHaveLength(1);
   });
 
-  test.each(REFUSALS)('counts if more than 1 MiB of output follows: %s', async (dialect, refusal) => {
-    const text = `echo '${JSON.stringify(refusal)}'; yes 'a long line of a log {' | head -c 1200000`;
-
-    expect(await runOnce(lab, [{ ...sh('before_tool', text), ...ofDialect(dialect) }])).toMatchObject({
-      cancelled: true,
-      reason: why,
-    });
-  });
-
-  test('counts if its reason is cut', async () => {
-    const text = `printf '{"decision":"deny","reason":"'; head -c 1200000 /dev/zero | tr '\\0' 'x'`;
-    const { cancelled, reason } = await runOnce(lab, [{ ...sh('before_tool', text), dialect: 'gemini' } as never]);
-
-    expect(cancelled).toBe(true);
-    expect(reason).toMatch(/^x+… \(\d+ characters\)$/);
-  });
-
-  test('is not assumed in an object that does not refuse, or in a string', async () => {
-    const text = `log\n${JSON.stringify({ tool_input: { content: '{"decision":"deny"}' }, decision: 'allow' })}`;
-
-    expect(await runOnce(lab, [{ ...answers('before_tool', text), ...ofDialect('claude') }])).toMatchObject({
-      cancelled: false,
-    });
-  });
-
-  test('wins over a question beside it', async () => {
-    const text = '{"decision":"ask","reason":"sure?"}\n{"decision":"deny","reason":"no"}';
-
-    expect(await runOnce(lab, [{ ...answers('before_tool', text), ...ofDialect('gemini') }])).toMatchObject({
-      cancelled: true,
-      reason: 'no',
-    });
+  test('is not assumed in an object that allows, or in other text', async () => {
+    for (const text of ['log\n{"decision":"allow"}', 'the decision was not to deny it', 'continue']) {
+      expect(await runOnce(lab, [{ ...answers('before_tool', text), ...ofDialect('claude') }])).toMatchObject({
+        cancelled: false,
+      });
+    }
   });
 
   test('of an answer makes the agent continue, also with onFailure block', async () => {
@@ -112,7 +76,7 @@ describe('a refusal beside other output', () => {
     });
 
     expect((await agent.run('go')).status).toBe('completed');
-    expect(JSON.stringify(model.requests[1]?.messages)).toContain('run the tests');
+    expect(JSON.stringify(model.requests[1]?.messages)).toContain(UNREAD);
   });
 });
 
@@ -131,47 +95,5 @@ describe('a failed hook that refuses', () => {
 
     expect(inputs).toHaveLength(ran);
     expect(hooks.status().diagnostics.filter(({ code }) => code === 'gate-broken')).toHaveLength(ran);
-  });
-});
-
-describe('findObjects', () => {
-  test('finds each object between other texts', () => {
-    const object = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 });
-    const noise = fc.constantFrom('log\n', '} ', '] , ', '"', 'a "b" \\ ', ': 1 true ', '\u{1f600} ');
-    fc.assert(
-      fc.property(fc.array(fc.tuple(noise, object), { maxLength: 4 }), noise, (parts, last) => {
-        const text = parts.map(([before, value]) => `${before}${JSON.stringify(value)}\n`).join('') + last;
-
-        expect(find(text)).toEqual(parts.map(([, value]) => JSON.parse(JSON.stringify(value))));
-      }),
-    );
-  });
-
-  test('never throws, and finds the first member of an object that is cut anywhere after it', () => {
-    const text = JSON.stringify({ decision: 'deny', reason: 'a "b" \u{1f600}\n', deep: { list: [1, true, null, {}] } });
-    for (let end = text.indexOf(',') + 1; end < text.length; end += 1) {
-      expect(find(`log\n${text.slice(0, end)}`)[0]).toMatchObject({ decision: 'deny' });
-    }
-    fc.assert(fc.property(fc.string({ unit: fc.constantFrom(...'{}[]":,\\a1 \n') }), (any) => void find(any)));
-  });
-
-  test('finds the first member of an object with more parts than are read', () => {
-    expect(find(`log {"decision":"deny","list":[${'1,'.repeat(300_000)}`)[0]).toMatchObject({ decision: 'deny' });
-  });
-
-  test.each([
-    ['open brackets', '', '{'],
-    ['objects that do not end', '', '{"a":'],
-    ['lists that do not end', '', '{"a":['],
-    ['quotes', '', '{"\\"'],
-    ['a long string', '{"a":"', 'x'],
-    ['code', '', 'if (a) { b({ "c": [1, 2], d }); }\n'],
-  ])('reads %s in linear time', async (_what, start, piece) => {
-    const read = (size: number) => {
-      const text = start + piece.repeat(size / piece.length);
-      return () => find(text);
-    };
-
-    expect(await growth(2_048, read)).toBeLessThan(100);
   });
 });
