@@ -4,7 +4,7 @@ import type { McpSettings } from '../config/settings.js';
 import type { McpEvent } from '../server/event.js';
 import type { ServerLog } from '../server/server-log.js';
 import type { McpToolSpec } from '../tools/spec.js';
-import type { PausableClock } from '../transport/pausable-clock.js';
+import type { PausableClock } from '../transport/time-limits.js';
 import type { Endings } from './endings.js';
 
 /** The result of a request as the server sent it, unchecked. */

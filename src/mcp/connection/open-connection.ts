@@ -7,13 +7,13 @@ import { prepareChecks } from '../schema/bounded-check.js';
 import { ProcessTransport } from '../transport/process-transport.js';
 import { SseTransport } from '../transport/sse-transport.js';
 import { StreamableTransport } from '../transport/streamable-transport.js';
+import { withDeadline } from '../transport/time-limits.js';
 import type { McpTransport } from '../transport/transport.js';
 import type { Connection, ConnectionOptions } from './connection.js';
 import { type ListedTools, listTools } from './list-tools.js';
 import { loadSdk } from './load-sdk.js';
 import { redactOf } from './redact.js';
 import { requestError } from './request-error.js';
-import { withDeadline } from './request-time.js';
 import type { McpRevision, Sdk } from './sdk.js';
 import { type SdkChoice, SdkConnection } from './sdk-connection.js';
 
@@ -32,17 +32,16 @@ const NO_STREAM = 200;
  * with a typed error and leaves nothing open. A handshake that completes after the time limit is closed.
  */
 export async function openConnection(options: ConnectionOptions): Promise<Established> {
-  const { definition, settings, hold, endings, signal: outer } = options;
+  const { definition, settings, hold, endings, signal } = options;
   const limitMs = limitOf(definition, settings.timeouts);
   const what = `connection to MCP server "${definition.name}"`;
-  const limits = { what, callMs: limitMs, totalMs: limitMs, hold, signal: outer };
+  const limits = { what, callMs: limitMs, totalMs: limitMs, hold, signal };
+  const transports: McpTransport[] = [];
   try {
-    return await withDeadline(limits, (signal) => {
-      const opened = shakeHands({ ...options, signal });
-      opened.then(({ connection }) => signal.aborted && endings.add(connection.close())).catch(() => {});
-      return opened;
-    });
+    return await withDeadline(limits, (own) => shakeHands({ ...options, signal: own, transports }));
   } catch (error) {
+    if (error instanceof TimeoutExceededError) error.message += hintOf(definition, transports.at(-1));
+    for (const transport of transports) endings.add(transport.close());
     // The error may quote the launch, whose variables are expanded, or the standard error of the program.
     throw redactOf(definition)(error);
   }
@@ -56,14 +55,22 @@ function limitOf(
   return isPackageRunner(command, args) ? connectMs + installMs : connectMs;
 }
 
-/** Returns what to do about a server that took too long. */
-function hintOf({ command = '', args }: McpServerDefinition): string {
-  return isPackageRunner(command, args)
+/** Returns what to do about a server that took too long, and what it wrote. */
+function hintOf({ command = '', args }: McpServerDefinition, transport: McpTransport | undefined): string {
+  const advice = isPackageRunner(command, args)
     ? ' Raise `timeouts.installMs` if the installation needs more time.'
     : ' Raise `timeouts.connectMs` if the server needs more time.';
+  const stderr = transport?.stderr?.() ?? '';
+  return stderr === '' ? advice : `${advice} So far ${stderr}`;
 }
 
-async function shakeHands(options: ConnectionOptions): Promise<Established> {
+/** One attempt to connect. */
+interface Attempt extends ConnectionOptions {
+  /** Every transport of the attempt. Those that fail are closed. */
+  readonly transports: McpTransport[];
+}
+
+async function shakeHands(options: Attempt): Promise<Established> {
   const { definition, settings, signal, trusted } = options;
   // The worker starts while the server does.
   prepareChecks();
@@ -73,6 +80,7 @@ async function shakeHands(options: ConnectionOptions): Promise<Established> {
   options.onStep(isPackageRunner(definition.command ?? '', definition.args) ? 'installing' : 'starting');
   const establishOver = (kind: McpServerDefinition['transport'], revision: McpRevision | 'auto') => {
     const transport = createTransport(options, launch, kind);
+    options.transports.push(transport);
     return establish(options, { sdk, transport, revision }).then((found) => ({ ...found, transport: kind }));
   };
   try {
@@ -108,13 +116,6 @@ function speaksNewer({ protocol = 'auto' }: McpServerDefinition, sdk: Sdk): bool
 async function establish(options: ConnectionOptions, choice: SdkChoice): Promise<Omit<Established, 'transport'>> {
   const { transport } = choice;
   const { definition, settings, signal, endings } = options;
-  const onAbort = () => {
-    const stderr = transport.stderr?.() ?? '';
-    if (signal.reason instanceof TimeoutExceededError)
-      signal.reason.message += hintOf(definition) + (stderr === '' ? '' : ` So far ${stderr}`);
-    endings.add(transport.close());
-  };
-  signal.addEventListener('abort', onAbort, { once: true });
   try {
     const connection = await SdkConnection.open(choice, options);
     options.onStep('listing');
@@ -123,9 +124,7 @@ async function establish(options: ConnectionOptions, choice: SdkChoice): Promise
     return { connection, tools };
   } catch (error) {
     endings.add(transport.close());
-    throw signal.aborted ? signal.reason : connectError(definition, transport, error);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
+    throw connectError(definition, transport, error);
   }
 }
 

@@ -4,13 +4,13 @@ import { McpRequestError, McpSessionLostError } from '../error.js';
 import { failureText } from '../failure-text.js';
 import type { ServerLog } from '../server/server-log.js';
 import { HttpStatusError, HttpUnreachableError } from '../transport/http-client.js';
+import { withDeadline } from '../transport/time-limits.js';
 import type { McpTransport } from '../transport/transport.js';
 import { AnswerServer } from './answer-server.js';
 import type { Connection, ConnectionOptions, McpAnswer, McpList, McpParams, RequestOptions } from './connection.js';
 import { readPages } from './list-pages.js';
 import { type Redact, redactMessage, redactOf } from './redact.js';
 import { bounded, keepErrorData, requestError } from './request-error.js';
-import { inRequestTime, type RequestScope } from './request-time.js';
 import { revisionError } from './revision-error.js';
 import type { McpRevision, Sdk, SdkClient } from './sdk.js';
 
@@ -114,43 +114,39 @@ export class SdkConnection implements Connection {
   }
 
   async request(method: string, params: McpParams, options: RequestOptions): Promise<McpAnswer> {
-    const { definition, settings, hold } = this.options;
-    const { signal, limitMs } = options;
+    try {
+      return await this.send(method, params, options);
+    } catch (error) {
+      if (method !== 'tools/call' || (error as McpRequestError).status !== HEADER_MISMATCH) throw error;
+      // The server has changed the arguments that it wants in headers. It did nothing.
+      this.options.onToolsChanged();
+      await this.list('tools', options);
+      return await this.send(method, params, options);
+    }
+  }
+
+  private async send(method: string, params: McpParams, options: RequestOptions): Promise<McpAnswer> {
+    const { definition, settings, hold, log } = this.options;
+    const { signal, limitMs, onProgress } = options;
     const { timeouts } = settings;
     const what = `request ${method} to MCP server "${definition.name}"`;
     const totalMs = limitMs ?? timeouts.totalMs;
     const callMs = Math.min(limitMs ?? definition.callTimeoutMs ?? timeouts.callMs, totalMs);
+    let report: ReturnType<typeof boundedProgress> | undefined;
     try {
-      const time = { what, callMs, totalMs, hold, signal };
-      const attempt = () => inRequestTime(time, (scope) => this.send({ method, params }, options, scope));
-      try {
-        return await attempt();
-      } catch (error) {
-        if ((error as { code?: unknown }).code !== HEADER_MISMATCH || method !== 'tools/call') throw error;
-        // The server has changed the arguments that it wants in headers. It did nothing.
-        this.options.onToolsChanged();
-        await this.list('tools', options);
-        return await attempt();
-      }
+      return await withDeadline({ what, callMs, totalMs, hold, signal }, (own, touch) =>
+        this.client.request(method, params, {
+          signal: own,
+          onProgress: (progress) => {
+            touch();
+            report ??= onProgress && boundedProgress(onProgress, log);
+            report?.(progress);
+          },
+        }),
+      );
     } catch (error) {
       throw signal?.aborted ? signal.reason : this.failureOf(this.redact(error));
     }
-  }
-
-  private send(
-    { method, params }: { readonly method: string; readonly params: McpParams },
-    { onProgress }: RequestOptions,
-    scope: RequestScope,
-  ): Promise<McpAnswer> {
-    let report: ReturnType<typeof boundedProgress> | undefined;
-    return this.client.request(method, params, {
-      signal: scope.signal,
-      onProgress: (progress) => {
-        scope.deadline.touch();
-        report ??= onProgress && boundedProgress(onProgress, this.options.log);
-        report?.(progress);
-      },
-    });
   }
 
   /** Returns the error of a failed request. If the connection has ended, the error reports that end. */

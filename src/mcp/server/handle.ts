@@ -4,8 +4,8 @@ import { type OptionTable, validateOption, validateOptions } from '../../interna
 import type { AssistantPart, ContentPart, Message } from '../../model/message.js';
 import type { ToolResult } from '../../tools/tool.js';
 import type { Connection, McpList } from '../connection/connection.js';
-import { withDeadline } from '../connection/request-time.js';
 import { toPart } from '../tools/result-content.js';
+import { withDeadline } from '../transport/time-limits.js';
 import type { McpServer } from './server.js';
 
 /** One server, for direct use by the host application. Every method rejects with a typed error if it fails. */

@@ -2,7 +2,6 @@ import { Stop } from '../../internal/stop.js';
 import type { Connection, ServerContext } from '../connection/connection.js';
 import { type ListedTools, listTools, patternsWithout } from '../connection/list-tools.js';
 import type { Established } from '../connection/open-connection.js';
-import { withDeadline } from '../connection/request-time.js';
 import { failureText } from '../failure-text.js';
 import {
   type CallServer,
@@ -13,6 +12,7 @@ import {
   toolCaller,
 } from '../tools/mcp-tool.js';
 import type { McpToolSpec } from '../tools/spec.js';
+import { withDeadline } from '../transport/time-limits.js';
 import type { McpToolsDeltaEvent } from './event.js';
 import { Rereads } from './rereads.js';
 

@@ -3,7 +3,7 @@ import { loadAuth as loadAuthV1 } from '../connection/sdk-v1/load-auth.js';
 import { loadAuth as loadAuthV2 } from '../connection/sdk-v2/load-auth.js';
 import { McpUnauthorizedError } from '../error.js';
 import type { McpOAuth } from './oauth.js';
-import type { PausableClock } from './pausable-clock.js';
+import type { PausableClock } from './time-limits.js';
 
 /** Options of an OAuth authorization at one server. */
 export interface AuthorizationOptions {

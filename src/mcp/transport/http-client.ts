@@ -7,8 +7,8 @@ import { Authorization, challengeOf } from './authorization.js';
 import type { Channel } from './channel.js';
 import { AnswerTooLongError, type JsonRpcMessage } from './json-rpc.js';
 import type { McpOAuth } from './oauth.js';
-import type { PausableClock } from './pausable-clock.js';
 import { statelessHeaders } from './stateless-headers.js';
+import type { PausableClock } from './time-limits.js';
 
 /** Options of the HTTP transports. */
 export interface HttpOptions {

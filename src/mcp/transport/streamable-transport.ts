@@ -22,8 +22,8 @@ import {
   type RequestId,
   tooLongAnswer,
 } from './json-rpc.js';
-import { pauseFor } from './pausable-clock.js';
 import { statelessHeaders } from './stateless-headers.js';
+import { pauseFor } from './time-limits.js';
 import type { McpTransport, SendOptions } from './transport.js';
 
 /** Milliseconds that a body may stay open after its response message. */

@@ -2,7 +2,7 @@ import type { Clock } from '../../../internal/clock.js';
 import { isObject } from '../../../internal/json.js';
 import { McpRequestError } from '../../error.js';
 import { wholeError } from '../../transport/json-rpc.js';
-import { pauseFor } from '../../transport/pausable-clock.js';
+import { pauseFor } from '../../transport/time-limits.js';
 import type { AnswerServer } from '../answer-server.js';
 import type { McpAnswer, McpParams } from '../connection.js';
 import { AnswerError } from '../questions.js';
