@@ -59,9 +59,9 @@ export {
   type McpToolSource,
   wrapMcpTool,
 } from './tools/mcp-tool.js';
+export type { McpOAuth } from './transport/authorization.js';
 export { HttpStatusError, HttpUnreachableError } from './transport/http-client.js';
 export { AnswerTooLongError } from './transport/json-rpc.js';
-export type { McpOAuth } from './transport/oauth.js';
 
 /**
  * A loader that adds the tools of MCP servers to an agent. The agent connects the servers, and closes them when the

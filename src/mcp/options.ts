@@ -7,7 +7,7 @@ import type { TrustGate } from '../trust/gate.js';
 import type { McpServerConfig } from './config/definition.js';
 import type { McpElicitation, McpElicitationAnswer } from './connection/elicitation.js';
 import type { McpEvent } from './server/event.js';
-import type { McpOAuth } from './transport/oauth.js';
+import type { McpOAuth } from './transport/authorization.js';
 
 /** The options of `mcpServers`. */
 export interface McpServersOptions {

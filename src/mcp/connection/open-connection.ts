@@ -79,7 +79,7 @@ async function shakeHands(options: Attempt): Promise<Established> {
   signal.throwIfAborted();
   options.onStep(isPackageRunner(definition.command ?? '', definition.args) ? 'installing' : 'starting');
   const establishOver = (kind: McpServerDefinition['transport'], revision: McpRevision | 'auto') => {
-    const transport = createTransport(options, launch, kind);
+    const transport = createTransport({ ...options, sdk }, launch, kind);
     options.transports.push(transport);
     return establish(options, { sdk, transport, revision }).then((found) => ({ ...found, transport: kind }));
   };
@@ -129,7 +129,7 @@ async function establish(options: ConnectionOptions, choice: SdkChoice): Promise
 }
 
 function createTransport(
-  { definition, settings, signal, hold, log }: ConnectionOptions,
+  { definition, settings, signal, hold, log, sdk }: ConnectionOptions & Pick<SdkChoice, 'sdk'>,
   launch: ServerLaunch,
   kind: McpServerDefinition['transport'],
 ): McpTransport {
@@ -143,7 +143,8 @@ function createTransport(
   const authorization = oauth?.({ name: definition.name, url: launch.url.href });
   // Servers of older revisions exist whose metadata name another issuer.
   const anyIssuer = definition.protocol === '2025-11-25';
-  const http = { ...common, ...launch, hold, fetch: system.fetch, oauth: authorization, anyIssuer };
+  const { loadAuth } = sdk;
+  const http = { ...common, ...launch, hold, fetch: system.fetch, oauth: authorization, loadAuth, anyIssuer };
   return kind === 'sse' ? new SseTransport(http) : new StreamableTransport(http);
 }
 
