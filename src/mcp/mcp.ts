@@ -12,7 +12,6 @@ export type { Changes } from '../internal/changes.js';
 export type { Spawn } from '../process/process-group.js';
 export { readConfigFile as readMcpConfig } from './config/config-file.js';
 export type { McpServerConfig, McpServerDefinition, McpServerEntry, McpServerOrigin } from './config/definition.js';
-export type { McpConnectStep } from './connection/connection.js';
 export type { McpElicitation, McpElicitationAnswer } from './connection/elicitation.js';
 export {
   McpClosedError,
@@ -50,7 +49,7 @@ export type {
   McpResourceTemplate,
   McpServerHandle,
 } from './server/handle.js';
-export type { McpServerState, McpServerStatus } from './server/status.js';
+export type { McpConnectStep, McpServerState, McpServerStatus } from './server/status.js';
 export type { McpReload } from './servers/loader.js';
 export {
   isMcpTool,

@@ -5,8 +5,8 @@ import { describeIssues } from '../../tools/standard-schema.js';
 import { problemOfUrl } from '../config/server-url.js';
 import { failureText } from '../failure-text.js';
 import { boundedCheck } from '../schema/bounded-check.js';
-import type { ConnectionOptions, McpParams } from './connection.js';
 import type { McpElicitation, McpElicitationAnswer } from './elicitation.js';
+import type { ConnectionOptions, McpParams } from './options.js';
 
 const MAX_TEXT = 10_000;
 /** Questions of one connection that wait for an answer at the same time. */

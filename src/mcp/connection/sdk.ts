@@ -1,7 +1,7 @@
 import type { AuthSdk } from '../transport/authorization.js';
 import type { McpTransport } from '../transport/transport.js';
 import type { AnswerServer } from './answer-server.js';
-import type { ConnectionOptions, McpAnswer, McpParams } from './connection.js';
+import type { ConnectionOptions, McpAnswer, McpParams } from './options.js';
 
 /** A revision of the protocol that Keelson speaks. */
 export type McpRevision = '2025-11-25' | '2026-07-28';

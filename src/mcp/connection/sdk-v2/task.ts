@@ -4,7 +4,7 @@ import { McpRequestError } from '../../error.js';
 import { wholeError } from '../../transport/json-rpc.js';
 import { pauseFor } from '../../transport/time-limits.js';
 import type { AnswerServer } from '../answer-server.js';
-import type { McpAnswer, McpParams } from '../connection.js';
+import type { McpAnswer, McpParams } from '../options.js';
 import { AnswerError } from '../questions.js';
 import { keepErrorData } from '../request-error.js';
 import type { SdkRequestOptions } from '../sdk.js';

@@ -1,7 +1,14 @@
 import { type KeelsonError, TimeoutExceededError } from '../../errors.js';
+import type { TrustedLaunch } from '../../trust/launch.js';
 import type { McpServerDefinition } from '../config/definition.js';
 import { isPackageRunner, prepareLaunch, type ServerLaunch } from '../config/launch.js';
 import type { McpSettings } from '../config/settings.js';
+import { Connection, type SdkChoice } from '../connection/connection.js';
+import { loadSdk } from '../connection/load-sdk.js';
+import type { ConnectionOptions } from '../connection/options.js';
+import { redactOf } from '../connection/redact.js';
+import { requestError } from '../connection/request-error.js';
+import type { McpRevision, Sdk } from '../connection/sdk.js';
 import { McpConnectError, McpRequestError } from '../error.js';
 import { prepareChecks } from '../schema/bounded-check.js';
 import { ProcessTransport } from '../transport/process-transport.js';
@@ -9,19 +16,25 @@ import { SseTransport } from '../transport/sse-transport.js';
 import { StreamableTransport } from '../transport/streamable-transport.js';
 import { withDeadline } from '../transport/time-limits.js';
 import type { McpTransport } from '../transport/transport.js';
-import type { Connection, ConnectionOptions } from './connection.js';
+import type { ServerContext } from './context.js';
 import { type ListedTools, listTools } from './list-tools.js';
-import { loadSdk } from './load-sdk.js';
-import { redactOf } from './redact.js';
-import { requestError } from './request-error.js';
-import type { McpRevision, Sdk } from './sdk.js';
-import { type SdkChoice, SdkConnection } from './sdk-connection.js';
+import type { McpConnectStep } from './status.js';
 
 /** An open connection, with the tools that the server listed. */
 export interface Established {
   readonly connection: Connection;
   readonly transport: McpServerDefinition['transport'];
   readonly tools: ListedTools;
+}
+
+/** Options of one attempt to connect. */
+export interface AttemptOptions extends ServerContext, ConnectionOptions {
+  /** Called when a step of the attempt begins. */
+  readonly onStep: (step: McpConnectStep) => void;
+  /** The program that the trust gate allowed. Undefined if the gate was not asked. */
+  readonly trusted: TrustedLaunch | undefined;
+  /** Aborts the attempt. A process that was started is ended at once. */
+  readonly signal: AbortSignal;
 }
 
 /** HTTP status of a successful response that is not an event stream. */
@@ -31,7 +44,7 @@ const NO_STREAM = 200;
  * Connects to a server and reads its tools within `connectMs`, or more for a server that may be installed first. Rejects
  * with a typed error and leaves nothing open. A handshake that completes after the time limit is closed.
  */
-export async function openConnection(options: ConnectionOptions): Promise<Established> {
+export async function openConnection(options: AttemptOptions): Promise<Established> {
   const { definition, settings, hold, endings, signal } = options;
   const limitMs = limitOf(definition, settings.timeouts);
   const what = `connection to MCP server "${definition.name}"`;
@@ -65,7 +78,7 @@ function hintOf({ command = '', args }: McpServerDefinition, transport: McpTrans
 }
 
 /** One attempt to connect. */
-interface Attempt extends ConnectionOptions {
+interface Attempt extends AttemptOptions {
   /** Every transport of the attempt. Those that fail are closed. */
   readonly transports: McpTransport[];
 }
@@ -113,11 +126,11 @@ function speaksNewer({ protocol = 'auto' }: McpServerDefinition, sdk: Sdk): bool
   return protocol === 'auto' && sdk.revisions.includes('2026-07-28');
 }
 
-async function establish(options: ConnectionOptions, choice: SdkChoice): Promise<Omit<Established, 'transport'>> {
+async function establish(options: AttemptOptions, choice: SdkChoice): Promise<Omit<Established, 'transport'>> {
   const { transport } = choice;
   const { definition, settings, signal, endings } = options;
   try {
-    const connection = await SdkConnection.open(choice, options);
+    const connection = await Connection.open(choice, options);
     options.onStep('listing');
     const tools = await listTools(connection, options, { signal, limitMs: settings.timeouts.connectMs });
     signal.throwIfAborted();
@@ -129,7 +142,7 @@ async function establish(options: ConnectionOptions, choice: SdkChoice): Promise
 }
 
 function createTransport(
-  { definition, settings, signal, hold, log, sdk }: ConnectionOptions & Pick<SdkChoice, 'sdk'>,
+  { definition, settings, signal, hold, log, sdk }: AttemptOptions & Pick<SdkChoice, 'sdk'>,
   launch: ServerLaunch,
   kind: McpServerDefinition['transport'],
 ): McpTransport {
