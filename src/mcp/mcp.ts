@@ -12,7 +12,6 @@ export type { Changes } from '../internal/changes.js';
 export type { Spawn } from '../process/process-group.js';
 export { readConfigFile as readMcpConfig } from './config/config-file.js';
 export type { McpServerConfig, McpServerDefinition, McpServerEntry, McpServerOrigin } from './config/definition.js';
-export type { McpElicitation, McpElicitationAnswer } from './connection/elicitation.js';
 export {
   McpClosedError,
   McpConfigError,
@@ -24,6 +23,8 @@ export {
 } from './error.js';
 export type {
   McpClientInfo,
+  McpElicitation,
+  McpElicitationAnswer,
   McpLimits,
   McpReconnectOptions,
   McpRoot,

@@ -4,8 +4,8 @@ import { untilAborted } from '../../internal/stop.js';
 import { describeIssues } from '../../tools/standard-schema.js';
 import { problemOfUrl } from '../config/server-url.js';
 import { failureText } from '../failure-text.js';
+import type { McpElicitation, McpElicitationAnswer } from '../options.js';
 import { boundedCheck } from '../schema/bounded-check.js';
-import type { McpElicitation, McpElicitationAnswer } from './elicitation.js';
 import type { ConnectionOptions, McpParams } from './options.js';
 
 const MAX_TEXT = 10_000;

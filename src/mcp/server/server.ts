@@ -42,17 +42,14 @@ export class McpServer {
     readonly definition: McpServerDefinition,
     host: McpServerHost,
   ) {
-    const hold = new PausableClock(host.settings.system.clock);
-    const endings = new Endings((error) => host.log.write('warn', failureText(error)));
     this.ignored = host.ignored;
-    const pins = new ToolPins({ ...host, definition, hold });
-    this.context = { ...host, definition, hold, endings, pins };
+    const own = { ...host, definition, hold: new PausableClock(host.settings.system.clock) };
+    const endings = new Endings((error) => host.log.write('warn', failureText(error)));
+    this.context = { ...own, endings, pins: new ToolPins(own) };
     this.offered = new ServerTools({
-      ...host,
-      definition,
-      hold,
-      pins,
-      call: async ({ name }, input, { signal, progress, limitMs }) => {
+      ...this.context,
+      onTools: host.onTools,
+      call: async (name, input, { signal, progress, limitMs }) => {
         const params = { name, arguments: input };
         const options = { signal, onProgress: progress, limitMs };
         const answer = await this.request((it) => it.request('tools/call', params, options), signal);

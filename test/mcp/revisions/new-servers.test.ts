@@ -10,7 +10,7 @@ import {
   sdkServerOverHttp,
 } from '../../support/mcp/new-servers.js';
 
-const ends: (() => unknown)[] = [];
+const ends: (() => Promise<void> | void)[] = [];
 /** The servers of this file start once, because each start takes long. */
 const atEnd: AtEnd = (end) => void ends.push(end);
 afterAll(async () => {

@@ -58,7 +58,7 @@ export interface Lab {
 }
 
 /** Registers what to do at the end of a test, or of a file. */
-export type AtEnd = (end: () => unknown) => void;
+export type AtEnd = (end: () => Promise<void> | void) => void;
 
 /** Runs scripted servers as child processes too. */
 export const asProcesses = { spawn } as const;
