@@ -2,7 +2,6 @@ import { KeelsonError } from '../../errors.js';
 import { safeText } from '../../internal/safe-text.js';
 import { McpRequestError, McpSessionLostError } from '../error.js';
 import { failureText } from '../failure-text.js';
-import type { ServerLog } from '../server-log.js';
 import { HttpStatusError, HttpUnreachableError } from '../transport/http-client.js';
 import { withDeadline } from '../transport/time-limits.js';
 import type { McpTransport } from '../transport/transport.js';
@@ -11,7 +10,7 @@ import type { ConnectionOptions, McpAnswer, McpList, McpParams, RequestOptions }
 import { type Redact, redactMessage, redactOf } from './redact.js';
 import { bounded, keepErrorData, requestError } from './request-error.js';
 import { revisionError } from './revision-error.js';
-import type { McpRevision, Sdk, SdkClient } from './sdk.js';
+import type { McpRevision, Sdk, SdkClient, SdkRequestOptions } from './sdk.js';
 
 const MAX_PROBLEM = 300;
 const SESSION_CODE = -32_001;
@@ -21,6 +20,7 @@ const HEADER_MISMATCH = -32_020;
 const PROBE_MS = 5_000;
 /** Notifications of the progress of one request that are passed on. */
 const MOST_NOTIFICATIONS = 10_000;
+const TOO_MUCH_PROGRESS = `it reported the progress of one request more than ${MOST_NOTIFICATIONS} times; the rest is left out`;
 
 /** The SDK, the transport and the revision of a connection to open. */
 export interface SdkChoice {
@@ -166,15 +166,17 @@ export class Connection {
     const what = `request ${method} to MCP server "${definition.name}"`;
     const totalMs = limitMs ?? timeouts.totalMs;
     const callMs = Math.min(limitMs ?? definition.callTimeoutMs ?? timeouts.callMs, totalMs);
-    let report: ReturnType<typeof boundedProgress> | undefined;
+    let count = 0;
     try {
       return await withDeadline({ what, callMs, totalMs, hold, signal }, (own, touch) =>
         this.client.request(method, params, {
           signal: own,
           onProgress: (progress) => {
             touch();
-            report ??= onProgress && boundedProgress(onProgress, log);
-            report?.(progress);
+            if (onProgress === undefined) return;
+            count += 1;
+            if (count <= MOST_NOTIFICATIONS) onProgress(shortened(progress));
+            else if (count === MOST_NOTIFICATIONS + 1) log.write('warn', TOO_MUCH_PROGRESS);
           },
         }),
       );
@@ -234,22 +236,8 @@ function isHttpError(error: unknown): boolean {
   return error instanceof HttpStatusError || error instanceof HttpUnreachableError;
 }
 
-/** Limits the progress of one request: cuts long messages, and leaves out notifications above the limit. */
-function boundedProgress(
-  onProgress: (progress: unknown) => void,
-  log: ServerLog,
-): (progress: { readonly message?: string | undefined }) => void {
-  let count = 0;
-  return (progress) => {
-    count += 1;
-    const { message } = progress;
-    if (count <= MOST_NOTIFICATIONS) {
-      onProgress(message === undefined ? progress : { ...progress, message: bounded(message) });
-    } else if (count === MOST_NOTIFICATIONS + 1) {
-      log.write(
-        'warn',
-        `it reported the progress of one request more than ${MOST_NOTIFICATIONS} times; the rest is left out`,
-      );
-    }
-  };
+/** Cuts the message of a progress notification. */
+function shortened(progress: Parameters<SdkRequestOptions['onProgress']>[0]): unknown {
+  const { message } = progress;
+  return message === undefined ? progress : { ...progress, message: bounded(message) };
 }

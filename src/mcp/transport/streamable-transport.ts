@@ -122,8 +122,7 @@ export class StreamableTransport implements McpTransport {
       this.receive(failedAnswer(id, BROKEN_OFF, 'The connection ended before the response arrived.'));
     } catch (error) {
       if (signal.aborted || exchange.isAnswered) return;
-      const isFirst = !this.http.isStateless;
-      const answer = answerIn(error, message, { id, isFirst, maxBytes: this.options.maxBytes });
+      const answer = this.answerFor(error, message, id);
       if (answer === undefined) throw error;
       this.receive(answer);
     } finally {
@@ -131,6 +130,16 @@ export class StreamableTransport implements McpTransport {
       this.exchanges.delete(String(id));
       this.options.clock.clearTimeout(exchange.timer);
     }
+  }
+
+  /** Returns the response to a request whose exchange failed. Undefined if the failure is not about this request. */
+  private answerFor(error: unknown, message: JsonRpcMessage, id: RequestId): JsonRpcMessage | undefined {
+    if (error instanceof AnswerTooLongError) return tooLongAnswer(id, error.maxBytes);
+    if (statelessHeaders(message) === undefined) return undefined;
+    const answer = error instanceof HttpStatusError ? errorIn(error.detail, id) : undefined;
+    if (answer !== undefined || this.http.isStateless || !isRefusal(error)) return answer;
+    // A server of an older revision may refuse the question for its revisions in any way.
+    return failedAnswer(id, NO_ANSWER, describeError(error));
   }
 
   private async readAnswer(response: Response, exchange: Exchange): Promise<void> {
@@ -213,23 +222,6 @@ export class StreamableTransport implements McpTransport {
     }
     this.channel.receive(message);
   }
-}
-
-/** The request that an error belongs to. */
-interface FailedRequest {
-  readonly id: RequestId;
-  /** True before the handshake is complete. */
-  readonly isFirst: boolean;
-  readonly maxBytes: number;
-}
-
-/** Returns the response to a request whose exchange failed. Undefined if the failure is not about this request. */
-function answerIn(error: unknown, message: JsonRpcMessage, { id, isFirst, maxBytes }: FailedRequest) {
-  if (error instanceof AnswerTooLongError) return tooLongAnswer(id, maxBytes);
-  if (statelessHeaders(message) === undefined) return undefined;
-  const answer = error instanceof HttpStatusError ? errorIn(error.detail, id) : undefined;
-  // A server of an older revision may refuse the question for its revisions in any way.
-  return answer ?? (isFirst && isRefusal(error) ? failedAnswer(id, NO_ANSWER, describeError(error)) : undefined);
 }
 
 /** True if the server responded, but not with a demand for an authorization. */
