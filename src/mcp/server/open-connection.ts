@@ -79,7 +79,7 @@ function hintOf({ command = '', args }: McpServerDefinition, transport: McpTrans
 
 /** One attempt to connect. */
 interface Attempt extends AttemptOptions {
-  /** Every transport of the attempt. Those that fail are closed. */
+  /** Every transport of the attempt. A failed attempt closes them. */
   readonly transports: McpTransport[];
 }
 

@@ -122,7 +122,7 @@ export class StreamableTransport implements McpTransport {
       this.receive(failedAnswer(id, BROKEN_OFF, 'The connection ended before the response arrived.'));
     } catch (error) {
       if (signal.aborted || exchange.isAnswered) return;
-      const answer = this.answerFor(error, message, id);
+      const answer = answerIn(error, { message, id }, this.http.isStateless);
       if (answer === undefined) throw error;
       this.receive(answer);
     } finally {
@@ -130,16 +130,6 @@ export class StreamableTransport implements McpTransport {
       this.exchanges.delete(String(id));
       this.options.clock.clearTimeout(exchange.timer);
     }
-  }
-
-  /** Returns the response to a request whose exchange failed. Undefined if the failure is not about this request. */
-  private answerFor(error: unknown, message: JsonRpcMessage, id: RequestId): JsonRpcMessage | undefined {
-    if (error instanceof AnswerTooLongError) return tooLongAnswer(id, error.maxBytes);
-    if (statelessHeaders(message) === undefined) return undefined;
-    const answer = error instanceof HttpStatusError ? errorIn(error.detail, id) : undefined;
-    if (answer !== undefined || this.http.isStateless || !isRefusal(error)) return answer;
-    // A server of an older revision may refuse the question for its revisions in any way.
-    return failedAnswer(id, NO_ANSWER, describeError(error));
   }
 
   private async readAnswer(response: Response, exchange: Exchange): Promise<void> {
@@ -222,6 +212,20 @@ export class StreamableTransport implements McpTransport {
     }
     this.channel.receive(message);
   }
+}
+
+/** Returns the response to a request whose exchange failed. Undefined if the failure is not about this request. */
+function answerIn(
+  error: unknown,
+  { message, id }: { readonly message: JsonRpcMessage; readonly id: RequestId },
+  isStateless: boolean,
+): JsonRpcMessage | undefined {
+  if (error instanceof AnswerTooLongError) return tooLongAnswer(id, error.maxBytes);
+  if (statelessHeaders(message) === undefined) return undefined;
+  const answer = error instanceof HttpStatusError ? errorIn(error.detail, id) : undefined;
+  if (answer !== undefined || isStateless || !isRefusal(error)) return answer;
+  // A server of an older revision may refuse the question for its revisions in any way.
+  return failedAnswer(id, NO_ANSWER, describeError(error));
 }
 
 /** True if the server responded, but not with a demand for an authorization. */
