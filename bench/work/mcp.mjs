@@ -1,24 +1,38 @@
-// Runs one side of the MCP race in its own process: `node mcp.mjs <sdk, or the URL of a build of keelson/mcp>`. A block
-// is a number of calls in sequence to the same tool of the same real server.
+// Runs one side of the MCP race in its own process: `node mcp.mjs <package of an SDK, or the URL of a build of keelson/mcp>`.
+// A block is a number of calls in sequence to the same tool of the same real server.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { Client } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 const [side = ''] = process.argv.slice(2);
+const isOld = side === '@modelcontextprotocol/sdk';
 const server = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'));
 const config = { command: process.execPath, args: [server, 'stdio'] };
 const input = { message: 'hello' };
 
-async function sdkSide() {
-  const client = new Client({ name: 'bench', version: '1' });
-  await client.connect(new StdioClientTransport({ ...config, stderr: 'ignore' }));
+/** Imports the parts of an SDK that a host needs. */
+const SDKS = {
+  '@modelcontextprotocol/client': async () => {
+    const { Client } = await import('@modelcontextprotocol/client');
+    const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
+    return { client: new Client({ name: 'bench', version: '1' }), Transport: StdioClientTransport };
+  },
+  '@modelcontextprotocol/sdk': async () => {
+    const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
+    const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
+    return { client: new Client({ name: 'bench', version: '1' }), Transport: StdioClientTransport };
+  },
+};
+
+/** @param {any} sdk The client of an SDK, and its transport. */
+async function sdkSide({ client, Transport }) {
+  await client.connect(new Transport({ ...config, stderr: 'ignore' }));
   await client.listTools();
   // With the options of a host that supports progress and cancellation.
   return async () => {
     const { signal } = new AbortController();
     const options = { signal, onprogress: () => {}, resetTimeoutOnProgress: true };
-    const { content } = await client.callTool({ name: 'echo', arguments: input }, options);
+    const params = { name: 'echo', arguments: input };
+    const { content } = await (isOld ? client.callTool(params, undefined, options) : client.callTool(params, options));
     return /** @type {{ text: string }[]} */ (content)[0]?.text;
   };
 }
@@ -40,7 +54,8 @@ async function keelsonSide(url) {
   };
 }
 
-const call = side === 'sdk' ? await sdkSide() : await keelsonSide(side);
+const load = SDKS[/** @type {keyof typeof SDKS} */ (side)];
+const call = load ? await sdkSide(await load()) : await keelsonSide(side);
 if ((await call()) !== 'Echo: hello')
   throw new Error(`The tool call of ${side} must return "Echo: hello", got ${await call()}`);
 

@@ -85,6 +85,17 @@ export class Stop {
   }
 }
 
+/** Settles as the promise does, or rejects with the reason of the signal as soon as it aborts. */
+export async function untilAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+  const stop = new Stop();
+  stop.follow(signal);
+  try {
+    return await stop.race(work);
+  } finally {
+    stop.release();
+  }
+}
+
 /** The callbacks of one signal, and the listener that calls them. */
 interface Shared {
   readonly callbacks: Set<() => void>;

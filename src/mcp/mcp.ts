@@ -12,8 +12,6 @@ export type { Changes } from '../internal/changes.js';
 export type { Spawn } from '../process/process-group.js';
 export { readConfigFile as readMcpConfig } from './config/config-file.js';
 export type { McpServerConfig, McpServerDefinition, McpServerEntry, McpServerOrigin } from './config/definition.js';
-export type { McpConnectStep } from './connection/connection.js';
-export type { McpElicitation, McpElicitationAnswer } from './connection/elicitation.js';
 export {
   McpClosedError,
   McpConfigError,
@@ -25,6 +23,8 @@ export {
 } from './error.js';
 export type {
   McpClientInfo,
+  McpElicitation,
+  McpElicitationAnswer,
   McpLimits,
   McpReconnectOptions,
   McpRoot,
@@ -50,7 +50,7 @@ export type {
   McpResourceTemplate,
   McpServerHandle,
 } from './server/handle.js';
-export type { McpServerState, McpServerStatus } from './server/status.js';
+export type { McpConnectStep, McpServerState, McpServerStatus } from './server/status.js';
 export type { McpReload } from './servers/loader.js';
 export {
   isMcpTool,
@@ -59,9 +59,9 @@ export {
   type McpToolSource,
   wrapMcpTool,
 } from './tools/mcp-tool.js';
+export type { McpOAuth } from './transport/authorization.js';
 export { HttpStatusError, HttpUnreachableError } from './transport/http-client.js';
 export { AnswerTooLongError } from './transport/json-rpc.js';
-export type { McpOAuth } from './transport/oauth.js';
 
 /**
  * A loader that adds the tools of MCP servers to an agent. The agent connects the servers, and closes them when the

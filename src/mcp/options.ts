@@ -1,13 +1,13 @@
 import type { Clock } from '../internal/clock.js';
+import type { JsonSchema, JsonValue } from '../internal/json.js';
 import type { Logger } from '../internal/logger.js';
 import type { Awaitable } from '../internal/promise.js';
 import type { Spawn } from '../process/process-group.js';
 import type { Approver } from '../trust/decision.js';
 import type { TrustGate } from '../trust/gate.js';
 import type { McpServerConfig } from './config/definition.js';
-import type { McpElicitation, McpElicitationAnswer } from './connection/elicitation.js';
 import type { McpEvent } from './server/event.js';
-import type { McpOAuth } from './transport/oauth.js';
+import type { McpOAuth } from './transport/authorization.js';
 
 /** The options of `mcpServers`. */
 export interface McpServersOptions {
@@ -66,6 +66,25 @@ export interface McpServersOptions {
   /** Called with each event about connections and tools. An error that it throws is logged. */
   readonly onEvent?: ((event: McpEvent) => void) | undefined;
   readonly system?: McpSystem | undefined;
+}
+
+/** A question from a server to the user. Show the user which server asks, since the message can claim anything. */
+export interface McpElicitation {
+  readonly server: string;
+  readonly message: string;
+  /** The schema of a form. Set if the server asks for data. */
+  readonly schema?: JsonSchema | undefined;
+  /** The page that the user should visit. Set if the server asks for a visit. Show the complete URL before opening it. */
+  readonly url?: string | undefined;
+  /** Fires when the server no longer waits for the answer. */
+  readonly signal: AbortSignal;
+}
+
+/** The user's answer to a question from a server. */
+export interface McpElicitationAnswer {
+  readonly action: 'accept' | 'decline' | 'cancel';
+  /** The form data, with `accept`. Missing fields get the defaults of the schema. */
+  readonly content?: Readonly<Record<string, JsonValue>> | undefined;
 }
 
 /** The application's name and version, sent to servers. */

@@ -17,7 +17,7 @@ import type { McpSettings } from './settings.js';
 export type ServerLaunch = ProcessLaunch | { readonly url: URL; readonly headers: Readonly<Record<string, string>> };
 
 /** The program of a stdio server, with all variables expanded. */
-interface ProcessLaunch extends TrustedLaunch {
+export interface ProcessLaunch extends TrustedLaunch {
   /** The complete environment of the program. */
   readonly env: Readonly<Record<string, string>>;
 }

@@ -3,7 +3,7 @@ import { safeText } from '../../internal/safe-text.js';
 import { McpUnavailableError } from '../error.js';
 import { failureText } from '../failure-text.js';
 import type { McpRoot } from '../options.js';
-import type { ConnectionOptions, McpParams } from './connection.js';
+import type { ConnectionOptions, McpParams } from './options.js';
 import { AnswerError, Questions } from './questions.js';
 
 const MAX_TEXT = 10_000;

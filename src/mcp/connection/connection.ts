@@ -1,27 +1,32 @@
-import type { TrustedLaunch } from '../../trust/launch.js';
-import type { McpServerDefinition } from '../config/definition.js';
-import type { McpSettings } from '../config/settings.js';
-import type { McpEvent } from '../server/event.js';
-import type { ServerLog } from '../server/server-log.js';
-import type { McpToolSpec } from '../tools/spec.js';
-import type { PausableClock } from '../transport/pausable-clock.js';
-import type { Endings } from './endings.js';
+import { KeelsonError } from '../../errors.js';
+import { safeText } from '../../internal/safe-text.js';
+import { McpRequestError, McpSessionLostError } from '../error.js';
+import { failureText } from '../failure-text.js';
+import { HttpStatusError, HttpUnreachableError } from '../transport/http-client.js';
+import { withDeadline } from '../transport/time-limits.js';
+import type { McpTransport } from '../transport/transport.js';
+import { AnswerServer } from './answer-server.js';
+import type { ConnectionOptions, McpAnswer, McpList, McpParams, RequestOptions } from './options.js';
+import { type Redact, redactMessage, redactOf } from './redact.js';
+import { bounded, keepErrorData, requestError } from './request-error.js';
+import { revisionError } from './revision-error.js';
+import type { McpRevision, Sdk, SdkClient, SdkRequestOptions } from './sdk.js';
 
-/** The result of a request as the server sent it, unchecked. */
-export type McpAnswer = Readonly<Record<string, unknown>>;
+const MAX_PROBLEM = 300;
+const SESSION_CODE = -32_001;
+/** The code for a header that differs from the request. */
+const HEADER_MISMATCH = -32_020;
+/** Time limit in milliseconds of the ping that checks if a server still responds. */
+const PROBE_MS = 5_000;
+/** Notifications of the progress of one request that are passed on. */
+const MOST_NOTIFICATIONS = 10_000;
+const TOO_MUCH_PROGRESS = `it reported the progress of one request more than ${MOST_NOTIFICATIONS} times; the rest is left out`;
 
-/** The parameters of a request. */
-export type McpParams = Readonly<Record<string, unknown>>;
-
-/** The lists of a server. Each name is the field of the result that holds the entries. */
-export type McpList = 'tools' | 'resources' | 'resourceTemplates' | 'prompts';
-
-/** Options of one request. */
-export interface RequestOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: unknown) => void) | undefined;
-  /** Time limit in milliseconds that replaces the limits of the settings. */
-  readonly limitMs?: number | undefined;
+/** The SDK, the transport and the revision of a connection to open. */
+export interface SdkChoice {
+  readonly sdk: Sdk;
+  readonly transport: McpTransport;
+  readonly revision: McpRevision | 'auto';
 }
 
 /**
@@ -29,57 +34,210 @@ export interface RequestOptions {
  * rejects with a typed error: a TimeoutExceededError after its time limit, or the reason of its abort signal. It rejects
  * with a McpSessionLostError if the server no longer knows the session and therefore did nothing.
  */
-export interface Connection {
-  readonly protocolVersion: string | undefined;
-  readonly instructions: string | undefined;
+export class Connection {
+  private readonly client: SdkClient;
+  private readonly transport: McpTransport;
+  private readonly redact: Redact;
+  /** While `opening`, a failure rejects `open`. Once `open`, the end of the connection calls `onEnd`. */
+  private state: 'opening' | 'open' | 'closed' = 'opening';
+
+  private constructor(
+    { sdk, transport, revision }: SdkChoice,
+    private readonly options: ConnectionOptions,
+  ) {
+    const { definition } = options;
+    this.transport = transport;
+    this.redact = redactOf(definition);
+    transport.onmessage = (message) => {
+      if (definition.origin.redact) redactMessage(message, definition.origin.redact);
+      keepErrorData(message);
+    };
+    transport.oninterrupted = () => void this.probe();
+    this.client = sdk.createClient(transport, {
+      revision,
+      connection: options,
+      server: new AnswerServer(options),
+      onError: (error) => this.report(error),
+      onClose: () => this.ended(),
+    });
+  }
+
+  /** Completes the handshake. The caller enforces the time limit, and closes the transport if it is exceeded. */
+  static async open(choice: SdkChoice, options: ConnectionOptions): Promise<Connection> {
+    const connection = new Connection(choice, options);
+    try {
+      await connection.client.connect();
+    } catch (error) {
+      const { name, protocol } = options.definition;
+      throw revisionError(error, { ...choice, server: name, configured: protocol }) ?? error;
+    }
+    connection.state = 'open';
+    return connection;
+  }
+
+  get protocolVersion(): string | undefined {
+    return this.transport.protocolVersion;
+  }
+
+  get instructions(): string | undefined {
+    return this.redact(this.client.instructions);
+  }
+
   /** The reason why the connection ended on its own. Undefined while it is open and after `close`. */
-  readonly ending: string | undefined;
-  /** Sends a request such as `tools/call`. */
-  request(method: string, params: McpParams, options: RequestOptions): Promise<McpAnswer>;
+  get ending(): string | undefined {
+    return this.redact(this.transport.ending);
+  }
+
   /** Returns all entries of a list. Each page has the time limit of one request. A server without tools gives an empty list. */
-  list(what: McpList, options: RequestOptions): Promise<readonly unknown[]>;
+  async list(what: McpList, options: RequestOptions): Promise<readonly unknown[]> {
+    if (what !== 'tools') return this.readPages(what, options);
+    if (this.client.hasTools) {
+      const tools = await this.readPages(what, options);
+      return this.client.listed?.(tools) ?? tools;
+    }
+    this.options.log.write('info', 'it declares no tools, so its tools are not listed');
+    return [];
+  }
+
   /** Notifies the server that the roots have changed. */
-  announceRoots(): Promise<void>;
+  async announceRoots(): Promise<void> {
+    await this.client.announceRoots().catch((error) => this.report(error));
+  }
+
   /** Pending requests fail at once. Resolves when the process or the streams of the connection have ended. */
-  close(): Promise<void>;
+  async close(): Promise<void> {
+    this.state = 'closed';
+    await this.transport.close();
+  }
+
+  /** Sends a request such as `tools/call`. */
+  async request(method: string, params: McpParams, options: RequestOptions): Promise<McpAnswer> {
+    try {
+      return await this.send(method, params, options);
+    } catch (error) {
+      if (method !== 'tools/call' || (error as McpRequestError).status !== HEADER_MISMATCH) throw error;
+      // The server has changed the arguments that it wants in headers. It did nothing.
+      this.options.onToolsChanged();
+      await this.list('tools', options);
+      return await this.send(method, params, options);
+    }
+  }
+
+  /**
+   * Reads all pages of a list. Stops with a warning at a limit, and at a cursor that is not a string or was used before.
+   */
+  private async readPages(what: McpList, options: RequestOptions): Promise<readonly unknown[]> {
+    const { settings, log } = this.options;
+    const { tools: maxEntries, pages: maxPages, messageBytes: maxSize } = settings.limits;
+    const method = what === 'resourceTemplates' ? 'resources/templates/list' : `${what}/list`;
+    const entries: unknown[] = [];
+    const stop = (problem: string) => {
+      log.write('warn', `${method} ${problem}`);
+      return entries.slice(0, maxEntries);
+    };
+    const cursors = new Set<unknown>();
+    let size = 0;
+    let params = {};
+    while (cursors.size < maxPages) {
+      const { [what]: found, nextCursor } = await this.request(method, params, options);
+      if (Array.isArray(found)) {
+        size += JSON.stringify(found).length;
+        if (size > maxSize)
+          return stop(`returned entries of more than ${maxSize} characters; this page and the rest are ignored`);
+        for (const entry of found.slice(0, maxEntries + 1)) entries.push(entry);
+      } else log.write('warn', `the result of ${method} must have an array \`${what}\`; this page is ignored`);
+      if (entries.length > maxEntries)
+        return stop(`returned more than ${maxEntries} entries; the rest is ignored (see \`limits.tools\`)`);
+      if (nextCursor === undefined) return entries;
+      if (typeof nextCursor !== 'string' || cursors.has(nextCursor)) {
+        const cursor = JSON.stringify(nextCursor);
+        return stop(`returned the cursor ${cursor}, which is invalid or was used before; reading stops`);
+      }
+      cursors.add(nextCursor);
+      params = { cursor: nextCursor };
+    }
+    return stop(`has more than ${maxPages} pages; the rest is ignored (see \`limits.pages\`)`);
+  }
+
+  private async send(method: string, params: McpParams, options: RequestOptions): Promise<McpAnswer> {
+    const { definition, settings, hold, log } = this.options;
+    const { signal, limitMs, onProgress } = options;
+    const { timeouts } = settings;
+    const what = `request ${method} to MCP server "${definition.name}"`;
+    const totalMs = limitMs ?? timeouts.totalMs;
+    const callMs = Math.min(limitMs ?? definition.callTimeoutMs ?? timeouts.callMs, totalMs);
+    let count = 0;
+    try {
+      return await withDeadline({ what, callMs, totalMs, hold, signal }, (own, touch) =>
+        this.client.request(method, params, {
+          signal: own,
+          onProgress: (progress) => {
+            touch();
+            if (onProgress === undefined) return;
+            count += 1;
+            if (count <= MOST_NOTIFICATIONS) onProgress(shortened(progress));
+            else if (count === MOST_NOTIFICATIONS + 1) log.write('warn', TOO_MUCH_PROGRESS);
+          },
+        }),
+      );
+    } catch (error) {
+      throw signal?.aborted ? signal.reason : this.failureOf(this.redact(error));
+    }
+  }
+
+  /** Returns the error of a failed request. If the connection has ended, the error reports that end. */
+  private failureOf(error: unknown): KeelsonError {
+    const { definition } = this.options;
+    const { name } = definition;
+    const { ending } = this;
+    if (error instanceof McpSessionLostError) return error;
+    if (ending === undefined && this.state !== 'closed') {
+      const failure = requestError(name, error);
+      if (definition.transport !== 'stdio' && isSessionUnknown(failure)) this.sessionLost();
+      return failure;
+    }
+    const why = ending === undefined ? '.' : `: ${failureText(ending)}`;
+    return new McpRequestError(name, `The connection to the MCP server "${name}" was lost${why}`, { cause: error });
+  }
+
+  /** Ends the connection, so that the next request gets a new session. The server may have processed the request. */
+  private sessionLost(): void {
+    this.options.onEnd('the server no longer knows the session');
+    void this.close();
+  }
+
+  private ended(): void {
+    if (this.state !== 'open') return;
+    this.options.onEnd(this.ending ?? 'the connection was closed');
+  }
+
+  /** Pings the server. The transport ends if the server cannot be reached. */
+  private async probe(): Promise<void> {
+    await this.client.ping(PROBE_MS).catch((error) => this.state === 'open' && this.report(error));
+  }
+
+  /**
+   * Logs a problem of the protocol. SDK errors have the level debug, since the SDK also reports harmless late messages.
+   * So do HTTP errors of the handshake, which rejects or continues over SSE.
+   */
+  private report(error: unknown): void {
+    const isOfHandshake = this.state !== 'open' && isHttpError(error);
+    const level = error instanceof KeelsonError && !isOfHandshake ? 'warn' : 'debug';
+    this.options.log.write(level, safeText(failureText(this.redact(error)), { maxLength: MAX_PROBLEM }));
+  }
 }
 
-/** Compares the tools of a list with those that were seen before. */
-export interface ToolReview {
-  /** Returns the names of the tools with a new change of their definition, and of those that must not be offered. */
-  review(specs: Iterable<McpToolSpec>): Promise<{ changed: readonly string[]; refused: readonly string[] }>;
+/** Some servers report an unknown session in a response with status 200, with the code that the SDK uses for it. */
+function isSessionUnknown(failure: KeelsonError): boolean {
+  return failure instanceof McpRequestError && failure.status === SESSION_CODE && /session/i.test(failure.message);
 }
 
-/** One server, and the objects that all its connections share. */
-export interface ServerContext {
-  readonly definition: McpServerDefinition;
-  readonly settings: McpSettings;
-  readonly log: ServerLog;
-  readonly emit: (event: McpEvent) => void;
-  /** Remembers the definitions of the tools. */
-  readonly pins: ToolReview;
-  /** Pauses time limits while a user is asked. */
-  readonly hold: PausableClock;
-  /** Tracks the cleanup of connections that have failed or were closed. */
-  readonly endings: Endings;
+function isHttpError(error: unknown): boolean {
+  return error instanceof HttpStatusError || error instanceof HttpUnreachableError;
 }
 
-/**
- * The step of a connection attempt. `installing`: a package runner such as `npx` was started, and may be installing the
- * server. `starting`: the server was started or contacted. `listing`: the server answered, and its tools are read.
- */
-export type McpConnectStep = 'installing' | 'starting' | 'listing';
-
-/** Options of one connection attempt. */
-export interface ConnectionOptions extends ServerContext {
-  /** Called when a step of the attempt begins. */
-  readonly onStep: (step: McpConnectStep) => void;
-  /** The program that the trust gate allowed. Undefined if the gate was not asked. */
-  readonly trusted: TrustedLaunch | undefined;
-  /** Aborts the attempt. A process that was started is ended at once. */
-  readonly signal: AbortSignal;
-  /** Called when the connection has ended on its own. */
-  readonly onEnd: (connection: Connection, reason: string) => void;
-  /** Called when the server says that its tools have changed. */
-  readonly onToolsChanged: () => void;
+/** Cuts the message of a progress notification. */
+function shortened(progress: Parameters<SdkRequestOptions['onProgress']>[0]): unknown {
+  const { message } = progress;
+  return message === undefined ? progress : { ...progress, message: bounded(message) };
 }

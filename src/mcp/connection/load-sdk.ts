@@ -1,5 +1,5 @@
 import type { McpRevision, Sdk } from './sdk.js';
-import { loadSdk as loadSdkV1 } from './sdk-v1/load-sdk.js';
+import { loadSdk as loadSdkV1 } from './sdk-v1/client.js';
 import { loadSdk as loadSdkV2 } from './sdk-v2/load-sdk.js';
 
 /**

@@ -1,12 +1,12 @@
 import { isObject, type JsonSchema, type JsonValue } from '../../internal/json.js';
 import { safeText } from '../../internal/safe-text.js';
+import { untilAborted } from '../../internal/stop.js';
 import { describeIssues } from '../../tools/standard-schema.js';
 import { problemOfUrl } from '../config/server-url.js';
 import { failureText } from '../failure-text.js';
+import type { McpElicitation, McpElicitationAnswer } from '../options.js';
 import { boundedCheck } from '../schema/bounded-check.js';
-import type { ConnectionOptions, McpParams } from './connection.js';
-import type { McpElicitation, McpElicitationAnswer } from './elicitation.js';
-import { untilAborted } from './request-time.js';
+import type { ConnectionOptions, McpParams } from './options.js';
 
 const MAX_TEXT = 10_000;
 /** Questions of one connection that wait for an answer at the same time. */

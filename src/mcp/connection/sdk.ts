@@ -1,7 +1,7 @@
-import type { McpOAuth } from '../transport/oauth.js';
+import type { AuthSdk } from '../transport/authorization.js';
 import type { McpTransport } from '../transport/transport.js';
 import type { AnswerServer } from './answer-server.js';
-import type { ConnectionOptions, McpAnswer, McpParams } from './connection.js';
+import type { ConnectionOptions, McpAnswer, McpParams } from './options.js';
 
 /** A revision of the protocol that Keelson speaks. */
 export type McpRevision = '2025-11-25' | '2026-07-28';
@@ -10,6 +10,8 @@ export type McpRevision = '2025-11-25' | '2026-07-28';
 export interface Sdk {
   readonly revisions: readonly McpRevision[];
   createClient(transport: McpTransport, options: SdkClientOptions): SdkClient;
+  /** Imports the OAuth client of the SDK. */
+  loadAuth(): Promise<AuthSdk>;
 }
 
 /** Options of one client of an SDK. */
@@ -42,29 +44,4 @@ export interface SdkClient {
 export interface SdkRequestOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: { readonly progress: number; readonly message?: string | undefined }) => void;
-}
-
-/** The OAuth client of one SDK. */
-export interface AuthSdk {
-  auth(provider: McpOAuth['provider'], request: AuthRequest): Promise<'AUTHORIZED' | 'REDIRECT'>;
-  /** Returns the demands of a response that asks for an authorization. `granted` is the scope of the current token. */
-  challengeIn(refused: Response, granted: string | undefined): AuthChallenge;
-}
-
-/** The demands of a server that asks for an authorization. */
-interface AuthChallenge {
-  readonly scope?: string | undefined;
-  readonly resourceMetadataUrl?: URL | undefined;
-  /** True if a refreshed token cannot meet the demands. */
-  readonly forceReauthorization?: boolean | undefined;
-}
-
-/** One authorization, or its completion with a code. */
-interface AuthRequest extends AuthChallenge {
-  readonly serverUrl: URL;
-  readonly fetchFn: (url: string | URL, init?: RequestInit) => Promise<Response>;
-  readonly authorizationCode?: string | undefined;
-  readonly skipIssuerMetadataValidation?: boolean | undefined;
-  /** The authorization server that issued the code. */
-  readonly iss?: string | undefined;
 }

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { createDeferred } from '../../internal/promise.js';
+import { untilAborted } from '../../internal/stop.js';
 import type { SchemaDraft, ValidatorError } from '../../tools/json-schema-check.js';
-import { untilAborted } from '../connection/request-time.js';
 
 /** A check for the worker. */
 export interface CheckJob {

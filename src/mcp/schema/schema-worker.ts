@@ -1,26 +1,20 @@
 // The program of the worker thread. `worker-source.ts` bundles it into one string.
-import { dereference, type OutputUnit, type SchemaDraft, validate } from '@cfworker/json-schema';
+import { dereference, type OutputUnit, validate } from '@cfworker/json-schema';
 import { lostIn, relax } from '../../tools/lenient-schema.js';
+import type { CheckJob } from './check-worker.js';
 
 /** The main thread keeps 20 errors, after it has left out those that only repeat a nested error. */
 const MAX_ERRORS = 200;
 const MAX_LENGTH = 1_000;
 const MAX_LOCATION = 10_000;
 
-interface Job {
-  readonly schema: string;
-  readonly draft: SchemaDraft;
-  readonly value: string;
-  readonly isSchema?: boolean;
-}
-
 // Works in a script and in an ES module: the runtimes differ in how they run a string.
 const { parentPort } = process.getBuiltinModule('node:worker_threads');
-parentPort?.on('message', (job: Job) => parentPort.postMessage(check(job)));
+parentPort?.on('message', (job: CheckJob) => parentPort.postMessage(check(job)));
 // The time limit of the first check begins now.
 parentPort?.postMessage('ready');
 
-function check(job: Job) {
+function check(job: CheckJob) {
   try {
     const value = JSON.parse(job.value);
     const schema = JSON.parse(job.schema);

@@ -2,7 +2,6 @@ import type { Clock } from '../../internal/clock.js';
 import { createDeferred, type Deferred } from '../../internal/promise.js';
 import { Stop } from '../../internal/stop.js';
 import type { McpSettings } from '../config/settings.js';
-import { untilAborted } from '../connection/request-time.js';
 import type { McpUnavailableError } from '../error.js';
 
 /** After a connection that lasted this many milliseconds, the number of failures starts at 0 again. */
@@ -35,7 +34,8 @@ export class Attempts {
 
   /** Runs an attempt until it ends or `close` is called. Never rejects. */
   run(work: () => Promise<void>): Promise<void> {
-    const attempt = untilAborted(this.closed, work())
+    const attempt = this.closing
+      .race(work())
       .catch(() => {})
       .finally(() => {
         if (this.running === attempt) this.running = undefined;

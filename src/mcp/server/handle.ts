@@ -3,9 +3,10 @@ import { callable, having, object, required, timerMs } from '../../internal/opti
 import { type OptionTable, validateOption, validateOptions } from '../../internal/options/validate.js';
 import type { AssistantPart, ContentPart, Message } from '../../model/message.js';
 import type { ToolResult } from '../../tools/tool.js';
-import type { Connection, McpList } from '../connection/connection.js';
-import { withDeadline } from '../connection/request-time.js';
+import type { Connection } from '../connection/connection.js';
+import type { McpList } from '../connection/options.js';
 import { toPart } from '../tools/result-content.js';
+import { withDeadline } from '../transport/time-limits.js';
 import type { McpServer } from './server.js';
 
 /** One server, for direct use by the host application. Every method rejects with a typed error if it fails. */

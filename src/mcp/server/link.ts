@@ -1,13 +1,14 @@
 import { KeelsonError, PackageMissingError } from '../../errors.js';
 import type { DeniedDecision } from '../../trust/decision.js';
-import type { Connection, McpConnectStep, ServerContext } from '../connection/connection.js';
-import { type Established, openConnection } from '../connection/open-connection.js';
+import type { Connection } from '../connection/connection.js';
 import { McpConnectError, McpUnauthorizedError, McpUnavailableError } from '../error.js';
 import { failureText } from '../failure-text.js';
 import { ServerApproval } from './approval.js';
 import { Attempts } from './attempts.js';
+import type { ServerContext } from './context.js';
+import { type Established, openConnection } from './open-connection.js';
 import { type ServerStep, stateAfter } from './states.js';
-import type { McpServerState } from './status.js';
+import type { McpConnectStep, McpServerState } from './status.js';
 import type { ServerTools } from './tool-list.js';
 
 /** Manages the single connection to a server. All callers share one attempt, and a lost connection is restored. */
@@ -129,16 +130,18 @@ export class Link {
         return this.failed(error, REFUSED[reason] ?? 'fail');
       }
       this.enter(this.attempt);
+      let opened: Connection | undefined;
       const established = await openConnection({
         ...this.context,
         trusted: verified?.launch,
         signal: closed,
-        onEnd: (connection, reason) => this.lost(connection, reason),
+        onEnd: (reason) => opened && this.lost(opened, reason),
         onToolsChanged: () => this.offered.rereads.changed(),
         onStep: (step) => {
           this.step = step;
         },
       });
+      opened = established.connection;
       this.up(established);
     } catch (error) {
       if (!closed.aborted) this.failed(error, isPassing(error) ? undefined : 'fail');

@@ -4,15 +4,14 @@ import { safeText } from '../../internal/safe-text.js';
 import type { ToolResult } from '../../tools/tool.js';
 import type { McpServerDefinition } from '../config/definition.js';
 import { variablesOf } from '../config/trust-item.js';
-import type { Connection, ServerContext } from '../connection/connection.js';
-import { Endings } from '../connection/endings.js';
+import type { Connection } from '../connection/connection.js';
 import { requestError } from '../connection/request-error.js';
-import { withDeadline } from '../connection/request-time.js';
 import { McpRequestError, McpSessionLostError, McpUnavailableError } from '../error.js';
 import { failureText } from '../failure-text.js';
 import type { CallContext, McpTool } from '../tools/mcp-tool.js';
 import { AuthorizationPendingError } from '../transport/authorization.js';
-import { PausableClock } from '../transport/pausable-clock.js';
+import { PausableClock, withDeadline } from '../transport/time-limits.js';
+import { Endings, type ServerContext } from './context.js';
 import { Link } from './link.js';
 import type { McpServerStatus } from './status.js';
 import { ServerTools } from './tool-list.js';
@@ -43,17 +42,14 @@ export class McpServer {
     readonly definition: McpServerDefinition,
     host: McpServerHost,
   ) {
-    const hold = new PausableClock(host.settings.system.clock);
-    const endings = new Endings((error) => host.log.write('warn', failureText(error)));
     this.ignored = host.ignored;
-    const pins = new ToolPins({ ...host, definition, hold });
-    this.context = { ...host, definition, hold, endings, pins };
+    const own = { ...host, definition, hold: new PausableClock(host.settings.system.clock) };
+    const endings = new Endings((error) => host.log.write('warn', failureText(error)));
+    this.context = { ...own, endings, pins: new ToolPins(own) };
     this.offered = new ServerTools({
-      ...host,
-      definition,
-      hold,
-      pins,
-      call: async ({ name }, input, { signal, progress, limitMs }) => {
+      ...this.context,
+      onTools: host.onTools,
+      call: async (name, input, { signal, progress, limitMs }) => {
         const params = { name, arguments: input };
         const options = { signal, onProgress: progress, limitMs };
         const answer = await this.request((it) => it.request('tools/call', params, options), signal);

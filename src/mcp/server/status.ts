@@ -1,5 +1,4 @@
 import type { McpServerEntry } from '../config/definition.js';
-import type { McpConnectStep } from '../connection/connection.js';
 
 /**
  * The state of a server. `connecting`: an attempt to connect is under way, and none has succeeded yet. `pending`: an
@@ -18,6 +17,12 @@ export type McpServerState =
   | 'reconnecting'
   | 'unavailable'
   | 'closed';
+
+/**
+ * The step of a connection attempt. `installing`: a package runner such as `npx` was started, and may be installing the
+ * server. `starting`: the server was started or contacted. `listing`: the server answered, and its tools are read.
+ */
+export type McpConnectStep = 'installing' | 'starting' | 'listing';
 
 /** States of servers that a run does not miss. */
 export const EXPECTED: ReadonlySet<McpServerState> = new Set(['connected', 'disabled', 'denied', 'closed']);

@@ -1,8 +1,5 @@
 import { Stop } from '../../internal/stop.js';
-import type { Connection, ServerContext } from '../connection/connection.js';
-import { type ListedTools, listTools, patternsWithout } from '../connection/list-tools.js';
-import type { Established } from '../connection/open-connection.js';
-import { withDeadline } from '../connection/request-time.js';
+import type { Connection } from '../connection/connection.js';
 import { failureText } from '../failure-text.js';
 import {
   type CallServer,
@@ -13,7 +10,11 @@ import {
   toolCaller,
 } from '../tools/mcp-tool.js';
 import type { McpToolSpec } from '../tools/spec.js';
+import { withDeadline } from '../transport/time-limits.js';
+import type { ServerContext } from './context.js';
 import type { McpToolsDeltaEvent } from './event.js';
+import { type ListedTools, listTools, patternsWithout } from './list-tools.js';
+import type { Established } from './open-connection.js';
 import { Rereads } from './rereads.js';
 
 /** Options of ServerTools. */

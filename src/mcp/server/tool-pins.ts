@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../internal/json.js';
-import type { ServerContext, ToolReview } from '../connection/connection.js';
+import type { ConnectionOptions } from '../connection/options.js';
 import { failureText } from '../failure-text.js';
 import type { McpToolSpec } from '../tools/spec.js';
 
@@ -7,15 +7,16 @@ import type { McpToolSpec } from '../tools/spec.js';
  * Remembers the definition of each tool when it was first seen. With `pinTools` and a trust gate, remembers it in the trust
  * store, and a person decides about each change.
  */
-export class ToolPins implements ToolReview {
+export class ToolPins {
   /** Fingerprints by the server's own names of the tools. */
   private readonly known = new Map<string, string>();
   /** Changes that were reported. */
   private readonly reported = new Map<string, string>();
   private isRestored = false;
 
-  constructor(private readonly context: Pick<ServerContext, 'definition' | 'settings' | 'log' | 'hold'>) {}
+  constructor(private readonly context: Pick<ConnectionOptions, 'definition' | 'settings' | 'log' | 'hold'>) {}
 
+  /** Returns the names of the tools with a new change of their definition, and of those that must not be offered. */
   async review(specs: Iterable<McpToolSpec>): Promise<{ changed: readonly string[]; refused: readonly string[] }> {
     const { settings, hold } = this.context;
     await this.restore();

@@ -1,6 +1,6 @@
 import type { Logger } from '../../internal/logger.js';
 import type { McpServerEntry, McpServerOrigin } from '../config/definition.js';
-import { ServerLog } from '../server/server-log.js';
+import { ServerLog } from '../server-log.js';
 
 const PRECEDENCE: readonly McpServerOrigin['scope'][] = ['builtin', 'user', 'workspace'];
 

@@ -5,8 +5,8 @@ import type { McpSettings } from '../config/settings.js';
 import { McpUnavailableError } from '../error.js';
 import { failureText } from '../failure-text.js';
 import { McpServer } from '../server/server.js';
-import { ServerLog } from '../server/server-log.js';
 import { EXPECTED, invalidStatus, type McpServerStatus } from '../server/status.js';
+import { ServerLog } from '../server-log.js';
 import { compareOrigins, NameClaims, reportLeftOut } from './claims.js';
 import { McpToolSet } from './tool-set.js';
 

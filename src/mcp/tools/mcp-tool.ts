@@ -30,9 +30,9 @@ export interface McpToolMetadata {
   readonly [key: string]: unknown;
 }
 
-/** Sends one tool call to a server. Rejects with a typed error, or with the reason of the abort signal. */
+/** Sends a call to a server, by the server's own name of the tool. Rejects with a typed error, or with the reason of the abort signal. */
 export type CallServer = (
-  spec: McpToolSpec,
+  name: string,
   input: unknown,
   context: CallContext,
 ) => Promise<Readonly<Record<string, unknown>>>;
@@ -70,7 +70,7 @@ export type CallTool = (input: unknown, context: CallContext) => Promise<ToolRes
 export function toolCaller(spec: McpToolSpec, { call, warn }: McpToolOwner): CallTool {
   const checkOutput = spec.outputSchema && boundedCheck(spec.outputSchema);
   return async (input, context) => {
-    const answer = await call(spec, input, context);
+    const answer = await call(spec.name, input, context);
     const result = toResult(answer);
     if (checkOutput === undefined || result.structured === undefined || result.isError) return result;
     const problem = await problemOf(checkOutput, result.structured, context.signal);
@@ -137,7 +137,7 @@ export function wrapMcpTool(definition: unknown, { server, call, logger = consol
   }
   return toMcpTool(spec, {
     server,
-    call: ({ name }, input, context) => call(name, input, context),
+    call,
     warn: (problem) => logger.warn(`MCP server "${server}": ${problem}`),
   });
 }

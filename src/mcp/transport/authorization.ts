@@ -1,21 +1,60 @@
+import type { OAuthClientProvider } from '@modelcontextprotocol/client';
+import type { OAuthClientProvider as OAuthClientProviderV1 } from '@modelcontextprotocol/sdk/client/auth.js';
+import type { Awaitable } from '../../internal/promise.js';
 import { problemOfUrl } from '../config/server-url.js';
-import { loadAuth as loadAuthV1 } from '../connection/sdk-v1/load-auth.js';
-import { loadAuth as loadAuthV2 } from '../connection/sdk-v2/load-auth.js';
 import { McpUnauthorizedError } from '../error.js';
-import type { McpOAuth } from './oauth.js';
-import type { PausableClock } from './pausable-clock.js';
+import type { PausableClock } from './time-limits.js';
+
+/** The OAuth configuration for one server. */
+export interface McpOAuth {
+  /** The provider interface of the SDK. It stores the tokens, and redirects the user to the authorization page. */
+  readonly provider: OAuthClientProvider | OAuthClientProviderV1;
+  /**
+   * Returns the authorization code of the user, or all parameters of the URL that the user was sent back to. The
+   * parameters also name the issuer, which some authorization servers require. Called after
+   * `provider.redirectToAuthorization`, with time limits paused. Without this function, the server stays unavailable until
+   * `finishAuthorization` receives the code.
+   */
+  readonly code?: (() => Awaitable<string | URLSearchParams>) | undefined;
+}
 
 /** Options of an OAuth authorization at one server. */
 export interface AuthorizationOptions {
   readonly server: string;
   readonly url: URL;
   readonly oauth: McpOAuth;
+  readonly loadAuth: () => Promise<AuthSdk>;
   /** True if the metadata of the authorization server may name another issuer. */
   readonly anyIssuer: boolean;
   /** Time limits are paused while the user decides. */
   readonly hold: PausableClock;
   /** Sends requests to the authorization server. */
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
+}
+
+/** The OAuth client of one SDK. */
+export interface AuthSdk {
+  auth(provider: McpOAuth['provider'], request: AuthRequest): Promise<'AUTHORIZED' | 'REDIRECT'>;
+  /** Returns the demands of a response that asks for an authorization. `granted` is the scope of the current token. */
+  challengeIn(refused: Response, granted: string | undefined): AuthChallenge;
+}
+
+/** The demands of a server that asks for an authorization. */
+interface AuthChallenge {
+  readonly scope?: string | undefined;
+  readonly resourceMetadataUrl?: URL | undefined;
+  /** True if a refreshed token cannot meet the demands. */
+  readonly forceReauthorization?: boolean | undefined;
+}
+
+/** One authorization, or its completion with a code. */
+interface AuthRequest extends AuthChallenge {
+  readonly serverUrl: URL;
+  readonly fetchFn: (url: string | URL, init?: RequestInit) => Promise<Response>;
+  readonly authorizationCode?: string | undefined;
+  readonly skipIssuerMetadataValidation?: boolean | undefined;
+  /** The authorization server that issued the code. */
+  readonly iss?: string | undefined;
 }
 
 /** The user must grant the authorization. `finish` completes it later with the code from the authorization page. */
@@ -54,7 +93,7 @@ export class Authorization {
   }
 
   private async authorize(refused: Response): Promise<void> {
-    const { auth, challengeIn } = await loadAuthV2().catch(loadAuthV1);
+    const { auth, challengeIn } = await this.options.loadAuth();
     const { server, url, fetch: fetchFn, oauth, hold } = this.options;
     const tokens = await this.provider.tokens();
     // A refused token may come from an authorization server that the MCP server no longer uses.

@@ -1,9 +1,9 @@
 import type { Clock } from '../../internal/clock.js';
 import { Stop } from '../../internal/stop.js';
 import { McpRequestError, McpUnavailableError } from '../error.js';
-import { deliver, type JsonRpcMessage, readMessages } from './json-rpc.js';
-import { pauseFor } from './pausable-clock.js';
-import type { McpTransport } from './transport.js';
+import { type JsonRpcMessage, readMessages } from './json-rpc.js';
+import { pauseFor } from './time-limits.js';
+import { deliver, type McpTransport } from './transport.js';
 
 /** Milliseconds that pending requests may still take after the server has lost the session. */
 const SETTLE_MS = 500;

@@ -3,23 +3,17 @@ import type { Clock } from '../../internal/clock.js';
 import { toJson } from '../../internal/json.js';
 import { McpRequestError, McpSessionLostError } from '../error.js';
 import { describeWithCause } from '../failure-text.js';
-import { Authorization, challengeOf } from './authorization.js';
+import { Authorization, type AuthorizationOptions, challengeOf } from './authorization.js';
 import type { Channel } from './channel.js';
 import { AnswerTooLongError, type JsonRpcMessage } from './json-rpc.js';
-import type { McpOAuth } from './oauth.js';
-import type { PausableClock } from './pausable-clock.js';
 import { statelessHeaders } from './stateless-headers.js';
 
 /** Options of the HTTP transports. */
-export interface HttpOptions {
-  readonly server: string;
-  readonly url: URL;
+export interface HttpOptions extends Omit<AuthorizationOptions, 'oauth' | 'fetch'> {
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof fetch;
   readonly maxBytes: number;
-  readonly oauth: McpOAuth | undefined;
-  readonly anyIssuer: boolean;
-  readonly hold: PausableClock;
+  readonly oauth: AuthorizationOptions['oauth'] | undefined;
   readonly clock: Clock;
 }
 

@@ -155,26 +155,3 @@ export function wholeError(error: unknown): JsonRpcError['error'] {
     data,
   };
 }
-
-/** Callbacks of a transport. */
-interface Receiver {
-  readonly onmessage: ((message: JsonRpcMessage) => void) | undefined;
-  readonly onerror: ((error: Error) => void) | undefined;
-}
-
-/**
- * Passes a message to the SDK. The SDK handles a notification one microtask after it arrives, but a response at once. So a
- * response is delayed by one microtask; otherwise it would overtake the last progress notification.
- */
-export function deliver(message: JsonRpcMessage, to: Receiver): void {
-  const pass = () => {
-    try {
-      to.onmessage?.(message);
-    } catch (error) {
-      // Nobody catches what is thrown here, and it would end the process.
-      to.onerror?.(error as Error);
-    }
-  };
-  if ('method' in message) pass();
-  else queueMicrotask(pass);
-}

@@ -5,19 +5,15 @@ import { createDeferred, type Deferred } from '../../internal/promise.js';
 import { type OpenProcess, openProcess } from '../../process/open-process.js';
 import { bytesOf } from '../../process/output.js';
 import type { GroupEnd, Spawn } from '../../process/process-group.js';
+import type { ProcessLaunch } from '../config/launch.js';
 import { McpConnectError, McpRequestError } from '../error.js';
-import { deliver, type JsonRpcMessage, readMessages, tooLongAnswer } from './json-rpc.js';
+import { type JsonRpcMessage, readMessages, tooLongAnswer } from './json-rpc.js';
 import { idAtEnds, LineReader } from './line-reader.js';
-import type { McpTransport } from './transport.js';
+import { deliver, type McpTransport } from './transport.js';
 
-/** The program of a server and its environment. */
-export interface ProcessTransportOptions {
+/** The program of a server, its environment and its limits. */
+export interface ProcessTransportOptions extends ProcessLaunch {
   readonly server: string;
-  readonly command: string;
-  readonly argv0: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
   readonly maxBytes: number;
   /** Ends the program at once, without giving it time to react to the end of its input. */
   readonly signal: AbortSignal;

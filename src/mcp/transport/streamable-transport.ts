@@ -22,8 +22,8 @@ import {
   type RequestId,
   tooLongAnswer,
 } from './json-rpc.js';
-import { pauseFor } from './pausable-clock.js';
 import { statelessHeaders } from './stateless-headers.js';
+import { pauseFor } from './time-limits.js';
 import type { McpTransport, SendOptions } from './transport.js';
 
 /** Milliseconds that a body may stay open after its response message. */
@@ -122,8 +122,7 @@ export class StreamableTransport implements McpTransport {
       this.receive(failedAnswer(id, BROKEN_OFF, 'The connection ended before the response arrived.'));
     } catch (error) {
       if (signal.aborted || exchange.isAnswered) return;
-      const isFirst = !this.http.isStateless;
-      const answer = answerIn(error, message, { id, isFirst, maxBytes: this.options.maxBytes });
+      const answer = answerIn(error, { message, id }, this.http.isStateless);
       if (answer === undefined) throw error;
       this.receive(answer);
     } finally {
@@ -215,21 +214,18 @@ export class StreamableTransport implements McpTransport {
   }
 }
 
-/** The request that an error belongs to. */
-interface FailedRequest {
-  readonly id: RequestId;
-  /** True before the handshake is complete. */
-  readonly isFirst: boolean;
-  readonly maxBytes: number;
-}
-
 /** Returns the response to a request whose exchange failed. Undefined if the failure is not about this request. */
-function answerIn(error: unknown, message: JsonRpcMessage, { id, isFirst, maxBytes }: FailedRequest) {
-  if (error instanceof AnswerTooLongError) return tooLongAnswer(id, maxBytes);
+function answerIn(
+  error: unknown,
+  { message, id }: { readonly message: JsonRpcMessage; readonly id: RequestId },
+  isStateless: boolean,
+): JsonRpcMessage | undefined {
+  if (error instanceof AnswerTooLongError) return tooLongAnswer(id, error.maxBytes);
   if (statelessHeaders(message) === undefined) return undefined;
   const answer = error instanceof HttpStatusError ? errorIn(error.detail, id) : undefined;
+  if (answer !== undefined || isStateless || !isRefusal(error)) return answer;
   // A server of an older revision may refuse the question for its revisions in any way.
-  return answer ?? (isFirst && isRefusal(error) ? failedAnswer(id, NO_ANSWER, describeError(error)) : undefined);
+  return failedAnswer(id, NO_ANSWER, describeError(error));
 }
 
 /** True if the server responded, but not with a demand for an authorization. */

@@ -30,3 +30,20 @@ export interface McpTransport {
   /** Returns the end of the server's standard error, as part of a message. Empty if there was no output. */
   stderr?(): string;
 }
+
+/**
+ * Passes a message to the SDK. The SDK handles a notification one microtask after it arrives, but a response at once. So a
+ * response is delayed by one microtask; otherwise it would overtake the last progress notification.
+ */
+export function deliver(message: JsonRpcMessage, to: Pick<McpTransport, 'onmessage' | 'onerror'>): void {
+  const pass = () => {
+    try {
+      to.onmessage?.(message);
+    } catch (error) {
+      // Nobody catches what is thrown here, and it would end the process.
+      to.onerror?.(error as Error);
+    }
+  };
+  if ('method' in message) pass();
+  else queueMicrotask(pass);
+}

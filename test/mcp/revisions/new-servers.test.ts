@@ -1,7 +1,7 @@
 import type { McpServerConfig, McpServers } from 'keelson/mcp';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { until } from '../../support/agent/settle.js';
-import { asProcesses, call, connected } from '../../support/mcp/lab.js';
+import { type AtEnd, asProcesses, call, connected, type Lab } from '../../support/mcp/lab.js';
 import {
   balanced,
   bareServer,
@@ -10,30 +10,62 @@ import {
   sdkServerOverHttp,
 } from '../../support/mcp/new-servers.js';
 
+const ends: (() => Promise<void> | void)[] = [];
+/** The servers of this file start once, because each start takes long. */
+const atEnd: AtEnd = (end) => void ends.push(end);
+afterAll(async () => {
+  for (const end of ends.reverse()) await end();
+});
+
+const sdkOverHttp = once(() => sdkServerOverHttp(atEnd));
+const bareOverHttp = once(() => bareServerOverHttp({}, atEnd));
+const bareWithEvents = once(() => bareServerOverHttp({ events: true }, atEnd));
+const balancer = once(async () => {
+  const servers = await Promise.all([sdkServerOverHttp(atEnd), sdkServerOverHttp(atEnd)]);
+  return { url: await balanced(servers, atEnd) };
+});
+
 /** Servers that refuse every revision before 2026-07-28. */
 const SERVERS: readonly (readonly [string, () => McpServerConfig | Promise<McpServerConfig>])[] = [
   ['the server of the SDK over stdio', sdkServer],
-  ['the server of the SDK over HTTP', async () => ({ url: (await sdkServerOverHttp()).url })],
-  ['two processes behind a load balancer', twoServers],
+  ['the server of the SDK over HTTP', urlOf(sdkOverHttp)],
+  ['two processes behind a load balancer', urlOf(balancer)],
   ['a server without a library over stdio', bareServer],
-  ['a server without a library over HTTP', async () => ({ url: (await bareServerOverHttp()).url })],
-  ['a server that answers with events', async () => ({ url: (await bareServerOverHttp({ events: true })).url })],
+  ['a server without a library over HTTP', urlOf(bareOverHttp)],
+  ['a server that answers with events', urlOf(bareWithEvents)],
 ];
 
-async function twoServers(): Promise<McpServerConfig> {
-  return { url: await balanced([await sdkServerOverHttp(), await sdkServerOverHttp()]) };
+function once<T>(start: () => Promise<T>): () => Promise<T> {
+  let started: Promise<T> | undefined;
+  return () => {
+    started ??= start();
+    return started;
+  };
+}
+
+function urlOf(server: () => Promise<{ readonly url: string }>): () => Promise<McpServerConfig> {
+  return async () => ({ url: (await server()).url });
 }
 
 /** Connects to one server that runs as a process. */
-async function open(config: McpServerConfig, more: object = {}) {
+async function open(config: McpServerConfig, end?: AtEnd): Promise<Lab> {
   const elicit = () => ({ action: 'accept', content: { name: 'Ada' } }) as const;
   const roots = [{ uri: 'file:///work', name: 'work' }];
-  return connected({ servers: { a: config }, system: asProcesses, elicit, roots, ...more });
+  return connected({ servers: { a: config }, system: asProcesses, elicit, roots }, end);
+}
+
+const labs = new Map<unknown, Promise<Lab>>();
+
+/** Returns the connection that the tests of one server share. */
+function opened(start: () => McpServerConfig | Promise<McpServerConfig>): Promise<Lab> {
+  const known = labs.get(start) ?? Promise.resolve(start()).then((config) => open(config, atEnd));
+  labs.set(start, known);
+  return known;
 }
 
 describe.each(SERVERS)('%s', (_title, start) => {
   test('is connected without any configuration of the revision, and its tools can be called', async () => {
-    const { mcp } = await open(await start());
+    const { mcp } = await opened(start);
 
     expect(mcp.status()[0]).toMatchObject({ state: 'connected', protocolVersion: '2026-07-28' });
     expect(mcp.status()[0]?.instructions).toBeDefined();
@@ -56,7 +88,7 @@ describe.each(SERVERS)('%s', (_title, start) => {
 
 describe.each(SERVERS.slice(0, 3))('%s', (_title, start) => {
   test('sends every kind of content', async () => {
-    const { mcp } = await open(await start());
+    const { mcp } = await opened(start);
 
     expect(await call(mcp, 'kinds')).toMatchObject({
       content: [
@@ -74,7 +106,7 @@ describe.each(SERVERS.slice(0, 3))('%s', (_title, start) => {
   });
 
   test('asks the user and for the roots, and gets its own state back', async () => {
-    const { mcp } = await open(await start());
+    const { mcp } = await opened(start);
 
     expect(await call(mcp, 'ask')).toMatchObject({
       content: JSON.stringify([{ action: 'accept', content: { name: 'Ada' } }, 'opaque']),
@@ -85,7 +117,7 @@ describe.each(SERVERS.slice(0, 3))('%s', (_title, start) => {
   });
 
   test('reports its progress and its log with a call, and gets an argument as a header', async () => {
-    const { mcp, logger } = await open(await start());
+    const { mcp, logger } = await opened(start);
     const seen: unknown[] = [];
 
     await call(mcp, { name: 'steps', progress: (data) => seen.push(data) });
@@ -99,7 +131,7 @@ describe.each(SERVERS.slice(0, 3))('%s', (_title, start) => {
   });
 
   test('has resources and prompts', async () => {
-    const { mcp } = await open(await start());
+    const { mcp } = await opened(start);
     const server = mcp.server('a');
 
     expect(await server.listResources()).toEqual([{ uri: 'memo://1', name: 'memo' }]);
@@ -115,8 +147,9 @@ describe.each(SERVERS.slice(0, 3))('%s', (_title, start) => {
 
 describe.each(SERVERS.slice(0, 2))('%s', (_title, start) => {
   test('announces a change of its tools', async () => {
-    const { mcp } = await open(await start());
+    const { mcp } = await opened(start);
 
+    expect(mcp.tools.find('new')).toBeUndefined();
     await call(mcp, 'grow');
 
     await until(() => mcp.tools.find('new') !== undefined);
@@ -125,7 +158,7 @@ describe.each(SERVERS.slice(0, 2))('%s', (_title, start) => {
 });
 
 test('a server over HTTP notices that a call was aborted', async () => {
-  const server = await sdkServerOverHttp();
+  const server = await sdkOverHttp();
   const { mcp } = await open({ url: server.url });
   const controller = new AbortController();
 
@@ -156,7 +189,7 @@ describe('a server without a library', () => {
   });
 
   test('may send content of an unknown type, and invalid tools', async () => {
-    const server = await bareServerOverHttp();
+    const server = await bareOverHttp();
     const { mcp, logger } = await open({ url: server.url });
 
     expect(await call(mcp, 'odd')).toMatchObject({
@@ -175,7 +208,7 @@ describe('a server without a library', () => {
   });
 
   test('fails a call at once if its stream ends without an answer', async () => {
-    const server = await bareServerOverHttp();
+    const server = await bareOverHttp();
     const { mcp } = await open({ url: server.url });
 
     await expect(mcp.server('a').callTool('cut')).rejects.toThrow('disconnected before it answered');

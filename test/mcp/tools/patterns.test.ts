@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { toolFilter } from '../../../src/mcp/connection/list-tools.js';
+import { toolFilter } from '../../../src/mcp/server/list-tools.js';
 
 describe('patterns of tool names', () => {
   test.each([

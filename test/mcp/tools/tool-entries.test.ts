@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { defaultLimits } from '../../../src/mcp/config/settings.js';
-import { type ReadTools, readTools } from '../../../src/mcp/connection/list-tools.js';
+import { type ReadTools, readTools } from '../../../src/mcp/server/list-tools.js';
 import { longestHold } from '../../support/mcp/longest-hold.js';
 
 type Schema = Readonly<Record<string, unknown>>;

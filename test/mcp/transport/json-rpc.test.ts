@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { deliver, readMessages } from '../../../src/mcp/transport/json-rpc.js';
+import { readMessages } from '../../../src/mcp/transport/json-rpc.js';
+import { deliver } from '../../../src/mcp/transport/transport.js';
 import { handServer } from '../../support/mcp/http-server.js';
 import { call, connected, raw } from '../../support/mcp/lab.js';
 

@@ -57,25 +57,28 @@ export interface Lab {
   readonly logger: KeepingLogger;
 }
 
+/** Registers what to do at the end of a test, or of a file. */
+export type AtEnd = (end: () => Promise<void> | void) => void;
+
 /** Runs scripted servers as child processes too. */
 export const asProcesses = { spawn } as const;
 
 /**
  * Creates a loader without connecting. An agent with the loader waits for all servers. Scripted servers run in this
- * process, except with `system: asProcesses`.
+ * process, except with `system: asProcesses`. The loader is closed at the end of the test.
  */
-export function lab(options: McpServersOptions): Lab {
+export function lab(options: McpServersOptions, atEnd: AtEnd = onTestFinished): Lab {
   const logger = keepingLogger();
   const reconnect = options.reconnect ?? { initialMs: 5, maxMs: 10 };
   const system = { logger, spawn: spawnScripted, ...options.system };
   const mcp = mcpServers({ waitForServers: true, ...options, reconnect, system });
-  onTestFinished(() => mcp.close());
+  atEnd(() => mcp.close());
   return { mcp, logger };
 }
 
 /** Creates a loader and connects. */
-export async function connected(options: McpServersOptions): Promise<Lab> {
-  const created = lab(options);
+export async function connected(options: McpServersOptions, atEnd?: AtEnd): Promise<Lab> {
+  const created = lab(options, atEnd);
   await created.mcp.connect();
   return created;
 }

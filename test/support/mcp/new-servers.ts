@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { McpServerConfig } from 'keelson/mcp';
 import { onTestFinished } from 'vitest';
-import { fixture } from './lab.js';
+import { type AtEnd, fixture } from './lab.js';
 
 /** A server that runs as a process and speaks HTTP on this machine. */
 export interface LoopbackServer {
@@ -25,19 +25,19 @@ export function bareServer(config: object = {}): McpServerConfig {
   return { command: process.execPath, args: [fixture('bare-server.mjs'), JSON.stringify(config)] };
 }
 
-/** Starts the server of the SDK over HTTP. It is ended after the test. */
-export function sdkServerOverHttp(): Promise<LoopbackServer> {
-  return start([fixture('stateless-server.mjs'), 'http']);
+/** Starts the server of the SDK over HTTP. It ends with the test. */
+export function sdkServerOverHttp(atEnd?: AtEnd): Promise<LoopbackServer> {
+  return start([fixture('stateless-server.mjs'), 'http'], atEnd);
 }
 
-/** Starts the server without a library over HTTP. It is ended after the test. */
-export function bareServerOverHttp(config: object = {}): Promise<LoopbackServer> {
-  return start([fixture('bare-server.mjs'), JSON.stringify({ over: 'http', ...config })]);
+/** Starts the server without a library over HTTP. It ends with the test. */
+export function bareServerOverHttp(config: object = {}, atEnd?: AtEnd): Promise<LoopbackServer> {
+  return start([fixture('bare-server.mjs'), JSON.stringify({ over: 'http', ...config })], atEnd);
 }
 
-async function start(args: readonly string[]): Promise<LoopbackServer> {
+async function start(args: readonly string[], atEnd: AtEnd = onTestFinished): Promise<LoopbackServer> {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  onTestFinished(() => void child.kill('SIGKILL'));
+  atEnd(() => void child.kill('SIGKILL'));
   const lines: string[] = [];
   let errors = '';
   child.stderr.on('data', (chunk) => {
@@ -54,7 +54,7 @@ async function start(args: readonly string[]): Promise<LoopbackServer> {
 }
 
 /** Starts a load balancer that sends each request to the next server. Returns its URL. */
-export async function balanced(servers: readonly LoopbackServer[]): Promise<string> {
+export async function balanced(servers: readonly LoopbackServer[], atEnd: AtEnd = onTestFinished): Promise<string> {
   let count = 0;
   const balancer = createServer((incoming, response) => {
     const { url = '' } = servers[count++ % servers.length] ?? {};
@@ -68,7 +68,7 @@ export async function balanced(servers: readonly LoopbackServer[]): Promise<stri
     incoming.pipe(outgoing);
   }).listen(0, '127.0.0.1');
   await new Promise((resolve) => balancer.once('listening', resolve));
-  onTestFinished(() => {
+  atEnd(() => {
     balancer.closeAllConnections();
     balancer.close();
   });

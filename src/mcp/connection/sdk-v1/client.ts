@@ -1,11 +1,34 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { PackageMissingError } from '../../../errors.js';
 import { MAX_TIMER_MS } from '../../../internal/clock.js';
+import type { AuthSdk } from '../../transport/authorization.js';
 import type { McpTransport } from '../../transport/transport.js';
 import { capabilitiesOf } from '../answer-server.js';
-import type { McpAnswer, McpParams } from '../connection.js';
-import type { SdkClient, SdkClientOptions, SdkRequestOptions } from '../sdk.js';
+import type { McpAnswer, McpParams } from '../options.js';
+import type { Sdk, SdkClient, SdkClientOptions, SdkRequestOptions } from '../sdk.js';
+
+/** Imports the SDK. Rejects with a PackageMissingError if it is not installed. */
+export async function loadSdk(): Promise<Sdk> {
+  try {
+    const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
+    const { ResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
+    const sdk = { Client, ResultSchema };
+    return {
+      revisions: ['2025-11-25'],
+      createClient: (transport, options) => new ClientV1(sdk, transport, options),
+      loadAuth,
+    };
+  } catch (error) {
+    throw new PackageMissingError('@modelcontextprotocol/sdk', error);
+  }
+}
+
+async function loadAuth(): Promise<AuthSdk> {
+  const { auth, extractWWWAuthenticateParams } = await import('@modelcontextprotocol/sdk/client/auth.js');
+  return { auth: auth as AuthSdk['auth'], challengeIn: extractWWWAuthenticateParams };
+}
 
 /** The exports of the SDK that are used at run time. */
 interface SdkV1 {
@@ -14,7 +37,7 @@ interface SdkV1 {
 }
 
 /** The client of `@modelcontextprotocol/sdk` 1.x, which speaks the revisions up to 2025-11-25. */
-export class ClientV1 implements SdkClient {
+class ClientV1 implements SdkClient {
   private readonly client: Client;
 
   constructor(

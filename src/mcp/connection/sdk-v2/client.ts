@@ -9,7 +9,7 @@ import { MAX_TIMER_MS } from '../../../internal/clock.js';
 import { Stop } from '../../../internal/stop.js';
 import type { McpTransport } from '../../transport/transport.js';
 import { capabilitiesOf } from '../answer-server.js';
-import type { McpAnswer, McpParams } from '../connection.js';
+import type { McpAnswer, McpParams } from '../options.js';
 import type { SdkClient, SdkClientOptions, SdkRequestOptions } from '../sdk.js';
 import { HeaderTools } from './header-tools.js';
 import { hideResult, shownResult } from './hidden-result.js';

@@ -1,6 +1,6 @@
 import { isObject } from '../../../internal/json.js';
 import type { JsonRpcMessage } from '../../transport/json-rpc.js';
-import type { McpAnswer } from '../connection.js';
+import type { McpAnswer } from '../options.js';
 
 /** A result of every method that the SDK accepts. */
 const EMPTY = {

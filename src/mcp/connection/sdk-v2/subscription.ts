@@ -1,6 +1,6 @@
 import type { Client } from '@modelcontextprotocol/client';
 import type { Clock } from '../../../internal/clock.js';
-import { pauseFor } from '../../transport/pausable-clock.js';
+import { pauseFor } from '../../transport/time-limits.js';
 
 /** Pauses in milliseconds before a subscription is opened again. */
 const FIRST_PAUSE_MS = 1_000;

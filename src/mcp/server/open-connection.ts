@@ -1,27 +1,40 @@
 import { type KeelsonError, TimeoutExceededError } from '../../errors.js';
+import type { TrustedLaunch } from '../../trust/launch.js';
 import type { McpServerDefinition } from '../config/definition.js';
 import { isPackageRunner, prepareLaunch, type ServerLaunch } from '../config/launch.js';
 import type { McpSettings } from '../config/settings.js';
+import { Connection, type SdkChoice } from '../connection/connection.js';
+import { loadSdk } from '../connection/load-sdk.js';
+import type { ConnectionOptions } from '../connection/options.js';
+import { redactOf } from '../connection/redact.js';
+import { requestError } from '../connection/request-error.js';
+import type { McpRevision, Sdk } from '../connection/sdk.js';
 import { McpConnectError, McpRequestError } from '../error.js';
 import { prepareChecks } from '../schema/bounded-check.js';
 import { ProcessTransport } from '../transport/process-transport.js';
 import { SseTransport } from '../transport/sse-transport.js';
 import { StreamableTransport } from '../transport/streamable-transport.js';
+import { withDeadline } from '../transport/time-limits.js';
 import type { McpTransport } from '../transport/transport.js';
-import type { Connection, ConnectionOptions } from './connection.js';
+import type { ServerContext } from './context.js';
 import { type ListedTools, listTools } from './list-tools.js';
-import { loadSdk } from './load-sdk.js';
-import { redactOf } from './redact.js';
-import { requestError } from './request-error.js';
-import { withDeadline } from './request-time.js';
-import type { McpRevision, Sdk } from './sdk.js';
-import { type SdkChoice, SdkConnection } from './sdk-connection.js';
+import type { McpConnectStep } from './status.js';
 
 /** An open connection, with the tools that the server listed. */
 export interface Established {
   readonly connection: Connection;
   readonly transport: McpServerDefinition['transport'];
   readonly tools: ListedTools;
+}
+
+/** Options of one attempt to connect. */
+export interface AttemptOptions extends ServerContext, ConnectionOptions {
+  /** Called when a step of the attempt begins. */
+  readonly onStep: (step: McpConnectStep) => void;
+  /** The program that the trust gate allowed. Undefined if the gate was not asked. */
+  readonly trusted: TrustedLaunch | undefined;
+  /** Aborts the attempt. A process that was started is ended at once. */
+  readonly signal: AbortSignal;
 }
 
 /** HTTP status of a successful response that is not an event stream. */
@@ -31,18 +44,17 @@ const NO_STREAM = 200;
  * Connects to a server and reads its tools within `connectMs`, or more for a server that may be installed first. Rejects
  * with a typed error and leaves nothing open. A handshake that completes after the time limit is closed.
  */
-export async function openConnection(options: ConnectionOptions): Promise<Established> {
-  const { definition, settings, hold, endings, signal: outer } = options;
+export async function openConnection(options: AttemptOptions): Promise<Established> {
+  const { definition, settings, hold, endings, signal } = options;
   const limitMs = limitOf(definition, settings.timeouts);
   const what = `connection to MCP server "${definition.name}"`;
-  const limits = { what, callMs: limitMs, totalMs: limitMs, hold, signal: outer };
+  const limits = { what, callMs: limitMs, totalMs: limitMs, hold, signal };
+  const transports: McpTransport[] = [];
   try {
-    return await withDeadline(limits, (signal) => {
-      const opened = shakeHands({ ...options, signal });
-      opened.then(({ connection }) => signal.aborted && endings.add(connection.close())).catch(() => {});
-      return opened;
-    });
+    return await withDeadline(limits, (own) => shakeHands({ ...options, signal: own, transports }));
   } catch (error) {
+    if (error instanceof TimeoutExceededError) error.message += hintOf(definition, transports.at(-1));
+    for (const transport of transports) endings.add(transport.close());
     // The error may quote the launch, whose variables are expanded, or the standard error of the program.
     throw redactOf(definition)(error);
   }
@@ -56,14 +68,22 @@ function limitOf(
   return isPackageRunner(command, args) ? connectMs + installMs : connectMs;
 }
 
-/** Returns what to do about a server that took too long. */
-function hintOf({ command = '', args }: McpServerDefinition): string {
-  return isPackageRunner(command, args)
+/** Returns what to do about a server that took too long, and what it wrote. */
+function hintOf({ command = '', args }: McpServerDefinition, transport: McpTransport | undefined): string {
+  const advice = isPackageRunner(command, args)
     ? ' Raise `timeouts.installMs` if the installation needs more time.'
     : ' Raise `timeouts.connectMs` if the server needs more time.';
+  const stderr = transport?.stderr?.() ?? '';
+  return stderr === '' ? advice : `${advice} So far ${stderr}`;
 }
 
-async function shakeHands(options: ConnectionOptions): Promise<Established> {
+/** One attempt to connect. */
+interface Attempt extends AttemptOptions {
+  /** Every transport of the attempt. A failed attempt closes them. */
+  readonly transports: McpTransport[];
+}
+
+async function shakeHands(options: Attempt): Promise<Established> {
   const { definition, settings, signal, trusted } = options;
   // The worker starts while the server does.
   prepareChecks();
@@ -72,7 +92,8 @@ async function shakeHands(options: ConnectionOptions): Promise<Established> {
   signal.throwIfAborted();
   options.onStep(isPackageRunner(definition.command ?? '', definition.args) ? 'installing' : 'starting');
   const establishOver = (kind: McpServerDefinition['transport'], revision: McpRevision | 'auto') => {
-    const transport = createTransport(options, launch, kind);
+    const transport = createTransport({ ...options, sdk }, launch, kind);
+    options.transports.push(transport);
     return establish(options, { sdk, transport, revision }).then((found) => ({ ...found, transport: kind }));
   };
   try {
@@ -105,32 +126,23 @@ function speaksNewer({ protocol = 'auto' }: McpServerDefinition, sdk: Sdk): bool
   return protocol === 'auto' && sdk.revisions.includes('2026-07-28');
 }
 
-async function establish(options: ConnectionOptions, choice: SdkChoice): Promise<Omit<Established, 'transport'>> {
+async function establish(options: AttemptOptions, choice: SdkChoice): Promise<Omit<Established, 'transport'>> {
   const { transport } = choice;
   const { definition, settings, signal, endings } = options;
-  const onAbort = () => {
-    const stderr = transport.stderr?.() ?? '';
-    if (signal.reason instanceof TimeoutExceededError)
-      signal.reason.message += hintOf(definition) + (stderr === '' ? '' : ` So far ${stderr}`);
-    endings.add(transport.close());
-  };
-  signal.addEventListener('abort', onAbort, { once: true });
   try {
-    const connection = await SdkConnection.open(choice, options);
+    const connection = await Connection.open(choice, options);
     options.onStep('listing');
     const tools = await listTools(connection, options, { signal, limitMs: settings.timeouts.connectMs });
     signal.throwIfAborted();
     return { connection, tools };
   } catch (error) {
     endings.add(transport.close());
-    throw signal.aborted ? signal.reason : connectError(definition, transport, error);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
+    throw connectError(definition, transport, error);
   }
 }
 
 function createTransport(
-  { definition, settings, signal, hold, log }: ConnectionOptions,
+  { definition, settings, signal, hold, log, sdk }: AttemptOptions & Pick<SdkChoice, 'sdk'>,
   launch: ServerLaunch,
   kind: McpServerDefinition['transport'],
 ): McpTransport {
@@ -144,7 +156,8 @@ function createTransport(
   const authorization = oauth?.({ name: definition.name, url: launch.url.href });
   // Servers of older revisions exist whose metadata name another issuer.
   const anyIssuer = definition.protocol === '2025-11-25';
-  const http = { ...common, ...launch, hold, fetch: system.fetch, oauth: authorization, anyIssuer };
+  const { loadAuth } = sdk;
+  const http = { ...common, ...launch, hold, fetch: system.fetch, oauth: authorization, loadAuth, anyIssuer };
   return kind === 'sse' ? new SseTransport(http) : new StreamableTransport(http);
 }
 

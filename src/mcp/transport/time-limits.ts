@@ -1,5 +1,6 @@
 import { TimeoutExceededError } from '../../errors.js';
 import type { Clock } from '../../internal/clock.js';
+import { Stop } from '../../internal/stop.js';
 
 /** A clock that is stopped while a user is asked. */
 export class PausableClock {
@@ -27,21 +28,46 @@ export class PausableClock {
   };
 }
 
-/** The time limits of a request or a connection attempt. */
-export interface TimeLimits {
+/** The time limits and the abort signal of a request or a connection attempt. */
+interface TimeLimits {
   /** Names the work in the error message. */
   readonly what: string;
   /** Longest time without progress. */
   readonly callMs: number;
   readonly totalMs: number;
   readonly hold: PausableClock;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The reason of the signal that work gets. An SDK sends it to the server, so it says nothing about the host. */
+const NO_LONGER_WAITING = 'The client no longer waits for the answer.';
+
+/**
+ * Runs `work` within time limits, with a signal of its own. `touch` restarts the limit on the time without progress. Rejects
+ * with a TimeoutExceededError, or with the reason of the caller's signal, as soon as that happens.
+ */
+export async function withDeadline<T>(
+  limits: TimeLimits,
+  work: (signal: AbortSignal, touch: () => void) => Promise<T>,
+): Promise<T> {
+  const stop = new Stop();
+  const controller = new AbortController();
+  stop.onStop(() => controller.abort(NO_LONGER_WAITING));
+  stop.follow(limits.signal);
+  const deadline = new Deadline(limits, (error) => stop.stop(error));
+  try {
+    return await stop.race(work(controller.signal, () => deadline.touch()));
+  } finally {
+    deadline.clear();
+    stop.release();
+  }
 }
 
 /** Shortest time between two checks. While the clock is stopped, a nearly reached limit is checked this often. */
 const CHECK_MS = 20;
 
 /** Enforces time limits with a single timer, however often progress is reported. */
-export class Deadline {
+class Deadline {
   private readonly startedAt: number;
   private touchedAt: number;
   private timer: unknown;

@@ -1,6 +1,6 @@
-import type { Logger } from '../../internal/logger.js';
-import { safeText } from '../../internal/safe-text.js';
-import { withoutPages } from '../failure-text.js';
+import type { Logger } from '../internal/logger.js';
+import { safeText } from '../internal/safe-text.js';
+import { withoutPages } from './failure-text.js';
 
 const MAX_TEXT = 10_000;
 

@@ -1,7 +1,9 @@
 import { starTest } from '../../internal/star-pattern.js';
+import type { Connection } from '../connection/connection.js';
+import type { RequestOptions } from '../connection/options.js';
 import type { McpLimits } from '../options.js';
 import { type McpToolSpec, readToolSpecInWorker } from '../tools/spec.js';
-import type { Connection, RequestOptions, ServerContext } from './connection.js';
+import type { ServerContext } from './context.js';
 
 /** The tools of one reading of `tools/list`. */
 export interface ReadTools {

@@ -1,0 +1,29 @@
+import type { ConnectionOptions } from '../connection/options.js';
+import type { McpEvent } from './event.js';
+import type { ToolPins } from './tool-pins.js';
+
+/** One server, and the objects that all its connections share. */
+export interface ServerContext extends Pick<ConnectionOptions, 'definition' | 'settings' | 'log' | 'hold'> {
+  readonly emit: (event: McpEvent) => void;
+  /** Remembers the definitions of the tools. */
+  readonly pins: ToolPins;
+  /** Tracks the cleanup of connections that have failed or were closed. */
+  readonly endings: Endings;
+}
+
+/** Tracks cleanup that runs in the background, such as waiting for a process to end. */
+export class Endings {
+  private readonly open = new Set<Promise<void>>();
+
+  constructor(private readonly onError: (error: unknown) => void) {}
+
+  add(ending: Promise<void>): void {
+    const settled = ending.catch(this.onError).finally(() => this.open.delete(settled));
+    this.open.add(settled);
+  }
+
+  /** Resolves when all cleanup is done. Never rejects. */
+  async settled(): Promise<void> {
+    while (this.open.size > 0) await Promise.all(this.open);
+  }
+}
