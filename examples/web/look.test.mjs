@@ -23,6 +23,7 @@ async function ask(page, question) {
   await send(page, question);
   await page.waitForSelector('article.user');
   await settle(page);
+  await page.waitForSelector('.spent, .notice');
 }
 
 const scenes = {

@@ -38,6 +38,7 @@ export function ToolCard({ name, state, data: { input, output, errorText, reason
         {children}
         {output !== undefined && (
           <section className="output" aria-label="Result">
+            <p className="note">Result</p>
             {typeof output === 'string' ? <Prose text={output} /> : <Values value={output} />}
           </section>
         )}
