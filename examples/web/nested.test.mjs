@@ -21,7 +21,7 @@ test('shows the run inside of a tool call in its card, folded, also in a second 
   const folded = await textOf(page);
   await ready(page);
   await unfold(page);
-  await sees(page, 'Agent lookout completed');
+  await sees(page, 'Agent lookout: done');
   await shot(page, 'nested-run');
   const shown = await textOf(page);
 
