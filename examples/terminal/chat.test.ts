@@ -35,6 +35,6 @@ test('answers, and goes on with the conversation after a restart', async () => {
 });
 
 test('asks before it keeps a note', async () => {
-  assert.match(await chat('note: buy rope', 'y'), /Keep this note: {"note":"buy rope"}\? \[y\/N\] Note 1 is kept\./);
+  assert.match(await chat('note: buy rope', 'y'), /Keep {"note":"buy rope"}\? \[y\/N\] Note 1 is kept\./);
   assert.doesNotMatch(await chat('note: buy rope', 'n'), /is kept/);
 });

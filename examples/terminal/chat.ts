@@ -9,15 +9,6 @@ import { script } from './script.js';
 
 const { OPENAI_API_KEY, SESSIONS = 'sessions' } = process.env;
 
-const terminal = createInterface({ input: process.stdin, output: process.stdout });
-const closed = new AbortController();
-terminal.once('close', () => closed.abort());
-
-/** Asks for a line. Returns undefined when the terminal is closed. */
-function ask(text: string): Promise<string | undefined> {
-  return terminal.question(text, { signal: closed.signal }).catch(() => undefined);
-}
-
 const notes: string[] = [];
 const keepNote = defineTool({
   name: 'keep_note',
@@ -34,28 +25,38 @@ const agent = new Agent({
   lifecycle: [
     approval({
       tools: ['keep_note'],
-      ask: async ({ input }) =>
-        (await ask(`Keep this note: ${JSON.stringify(input)}? [y/N] `)) === 'y' ? 'approve' : 'deny',
+      ask: async ({ input }) => ((await ask(`Keep ${JSON.stringify(input)}? [y/N] `)) === 'y' ? 'approve' : 'deny'),
     }),
   ],
 });
 const session = await agent.session({ id: 'terminal' });
 
+const terminal = createInterface({ input: process.stdin, output: process.stdout, prompt: '> ' });
+const closed = new AbortController();
 let answering: AbortController | undefined;
+terminal.once('close', () => closed.abort());
 terminal.on('SIGINT', () => (answering ? answering.abort() : terminal.close()));
+
+terminal.prompt();
+for await (const line of terminal) {
+  if (line.trim() !== '') await answer(line);
+  terminal.prompt();
+}
+await agent.close();
 
 async function answer(line: string): Promise<void> {
   answering = new AbortController();
+  const { signal } = answering;
   try {
-    for await (const text of session.stream(line, { signal: answering.signal }).text) process.stdout.write(text);
+    for await (const text of session.stream(line, { signal }).text) process.stdout.write(text);
     process.stdout.write('\n');
   } catch (error) {
-    process.stdout.write(`\n${answering.signal.aborted ? 'Stopped.' : `Failed: ${(error as Error).message}`}\n`);
+    process.stdout.write(`\n${signal.aborted ? 'Stopped.' : `Failed: ${(error as Error).message}`}\n`);
   }
   answering = undefined;
 }
 
-for (let line = await ask('> '); line !== undefined; line = await ask('> ')) {
-  if (line.trim() !== '') await answer(line);
+/** Asks for a line. Returns undefined when the terminal is closed. */
+function ask(text: string): Promise<string | undefined> {
+  return terminal.question(text, { signal: closed.signal }).catch(() => undefined);
 }
-await agent.close();

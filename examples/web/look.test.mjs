@@ -23,6 +23,7 @@ async function ask(page, question) {
   await send(page, question);
   await page.waitForSelector('article.user');
   await settle(page);
+  await page.waitForSelector('.spent, .notice');
 }
 
 const scenes = {
@@ -30,6 +31,8 @@ const scenes = {
   answer: async (page) => {
     await ask(page, 'Plan the arrivals of tomorrow, with a table and code');
     await sees(page, 'berth 3');
+    await page.$eval('.messages', (log) => log.scrollTo(0, 0));
+    await page.waitForSelector('[aria-label="To the latest message"]');
   },
   tool: async (page) => {
     await ask(page, 'Ask the pilot to bring in the Aurora');

@@ -15,13 +15,13 @@ function unfold(page) {
 test('shows the run inside of a tool call in its card, folded, also in a second tab and after a reload', async () => {
   const page = await open();
   await send(page, 'Ask the pilot: Ask the lookout: What is the weather in Oslo?');
-  await sees(page, 'Asking the pilot');
+  await page.waitForSelector('.tool');
   const tab = await open(page.url());
-  await sees(tab, 'the pilot');
+  await tab.waitForSelector('.tool');
   const folded = await textOf(page);
   await ready(page);
   await unfold(page);
-  await sees(page, 'Agent lookout completed');
+  await sees(page, 'Agent lookout: done');
   await shot(page, 'nested-run');
   const shown = await textOf(page);
 

@@ -46,7 +46,6 @@ test('says what a tool call does while its arguments are written, and unfolds it
   const page = await open();
   await send(page, 'What is the weather in Oslo?');
   await sees(page, 'Checking the weather in …');
-  await sees(page, 'Checking the weather in Os');
   await sees(page, 'Checked the weather in Oslo');
   await ready(page);
   const folded = await textOf(page);

@@ -99,6 +99,7 @@ export function scriptedAnswers({ wordMs }: { readonly wordMs: number }): Model 
 function reportOf(result: string): string {
   const [, city, sky, celsius] = /"city":"(\w+)","sky":"(\w+)","celsius":(\d+)/.exec(result) ?? [];
   if (city !== undefined) return `The sky over ${city} is ${sky}, at **${celsius} °C**.`;
+  if (result.includes('goes on in the background')) return 'The inspection has begun. I will tell you its result.';
   const [, width, height] = /"width":(\d+),"height":(\d+)/.exec(result) ?? [];
   return width === undefined ? result : `Your window is ${width} × ${height} pixels large.`;
 }

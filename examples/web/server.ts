@@ -12,6 +12,7 @@ import {
   HookAction,
   type Message,
   SessionLostError,
+  type SessionPage,
   type ToolRun,
   textOf,
 } from 'keelson';
@@ -206,13 +207,14 @@ function personOf(request: Request): string | undefined {
 /** Returns the latest chats whose titles contain the words. */
 async function listChats(owner: string, search: string) {
   const found: { readonly id: string; readonly title: string }[] = [];
-  for (let after: string | undefined = ''; after !== undefined && found.length < 100; ) {
-    const page = await store.list({ owner, ...(after && { after }) });
+  let after: string | undefined;
+  do {
+    const page: SessionPage = await store.list({ owner, after });
     for (const { id, title = 'New chat' } of page.sessions) {
       if (title.toLowerCase().includes(search.toLowerCase())) found.push({ id: id.slice(owner.length + 1), title });
     }
     after = page.next;
-  }
+  } while (after !== undefined && found.length < 100);
   return found;
 }
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { click, count, open, problems, ready, sees, send, setUp, shot, textOf } from './browser.mjs';
 
 // An answer lasts for seconds, so that a message is typed meanwhile.
-setUp({ wordMs: 60 });
+setUp({ wordMs: 120 });
 
 /** Types a message while an answer is written. */
 async function add(page, text) {

@@ -60,7 +60,13 @@ export function Chat({ loaded, title, onChange }) {
   const isUnanswered = running === false && last?.role === 'user' && waiting.list.length === 0;
   const canChange = !isBusy && !isOffline && !asks;
   const { log, isAtEnd, toEnd } = useScroll();
-  useEffect(() => document.getElementById('message').focus(), []);
+  // The list shows the chat as soon as it has begun.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: loads the list when the status changes.
+  useEffect(() => void onChange(), [status]);
+  useEffect(() => {
+    // On a phone, the keyboard would cover the page.
+    if (!matchMedia('(pointer: coarse)').matches) document.getElementById('message').focus();
+  }, []);
 
   const actions = canChange
     ? {

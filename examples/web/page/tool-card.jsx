@@ -25,7 +25,7 @@ export function ToolCard({ name, state, data: { input, output, errorText, reason
     <details className={`tool ${state}`} open={decide || isOpen ? true : undefined} aria-label={`Tool ${name}`}>
       <summary>
         <Icon name={ICONS[state]} />
-        <span className="title">{sentenceOf(name, state, input)}</span>{' '}
+        <span className="title">{sentenceOf(name, isOpen ? 'running' : state, input)}</span>{' '}
         <span className={state === 'done' ? 'hidden' : 'state'}>{STATES[state]}</span>
       </summary>
       <div className="tool-body">
@@ -38,6 +38,7 @@ export function ToolCard({ name, state, data: { input, output, errorText, reason
         {children}
         {output !== undefined && (
           <section className="output" aria-label="Result">
+            <p className="note">Result</p>
             {typeof output === 'string' ? <Prose text={output} /> : <Values value={output} />}
           </section>
         )}
