@@ -3,8 +3,12 @@ import { describeError } from '../errors.js';
 import { safeText } from '../internal/safe-text.js';
 import type { Command } from './command.js';
 import { explainCommand } from './explain-command.js';
+import { traceCommand } from './trace-command.js';
 
-const COMMANDS: ReadonlyMap<string, Command> = new Map([['explain', explainCommand]]);
+const COMMANDS: ReadonlyMap<string, Command> = new Map([
+  ['explain', explainCommand],
+  ['trace', traceCommand],
+]);
 
 /** Runs a command. Returns the exit code: 2 for unknown arguments, 1 for a command that fails. */
 async function main([name = '', ...args]: readonly string[]): Promise<number> {

@@ -45,6 +45,8 @@ export interface TracedModelCall extends Placed {
   readonly context: TracedContext;
   /** Undefined if the call failed. */
   readonly usage?: Usage | undefined;
+  /** In US dollars. Undefined without a price for the model. */
+  readonly cost?: number | undefined;
   readonly finishReason?: FinishReason | undefined;
   readonly error?: TracedError | undefined;
 }

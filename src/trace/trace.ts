@@ -3,6 +3,7 @@
  *
  * @packageDocumentation
  */
+export type { ModelPrice } from '../model/price.js';
 export { explain } from './explain/explain.js';
 export type { Cause, Finding } from './explain/finding.js';
 export { type TraceOptions, trace } from './lifecycle.js';

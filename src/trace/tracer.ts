@@ -3,6 +3,7 @@ import type { RunListeners } from '../agent/listeners.js';
 import type { Clock } from '../internal/clock.js';
 import type { HookRun, HookSite, ModelOutcome, RunWatch, WatchedHook } from '../lifecycle/hook-run/hook-run.js';
 import type { ModelCallRequest } from '../lifecycle/lifecycle.js';
+import { costOf, findPrice, type ModelPrice } from '../model/price.js';
 import type { TracedContext, TraceRecord } from './record.js';
 import { tracedError } from './traced-error.js';
 import { WatchedListeners } from './watched-listeners.js';
@@ -12,6 +13,7 @@ export class Tracer implements RunWatch {
   constructor(
     private readonly clock: Clock,
     private readonly write: (record: TraceRecord) => void,
+    private readonly prices: Readonly<Record<string, ModelPrice>>,
   ) {}
 
   listen<Listeners extends object>(listeners: Listeners, path: readonly string[] | undefined): Listeners {
@@ -65,7 +67,9 @@ export class Tracer implements RunWatch {
         context,
       } as const;
       if (response === undefined) return this.write({ ...call, error: tracedError(error) });
-      this.write({ ...call, usage: response.usage, finishReason: response.finishReason });
+      const price = findPrice(this.prices, request.model.id);
+      const cost = price && costOf(response.usage, price);
+      this.write({ ...call, usage: response.usage, cost, finishReason: response.finishReason });
     };
   }
 }

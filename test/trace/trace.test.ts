@@ -243,6 +243,15 @@ describe('a folder of traces', () => {
 });
 
 describe('readTrace', () => {
+  test('replaces values that are nested too deep', () => {
+    const input = '['.repeat(100_000) + ']'.repeat(100_000);
+    const text = `{"type":"trace","version":1,"at":0,"runId":"r"}\n{"type":"tool-start","at":0,"runId":"r","input":${input}}`;
+
+    const [, call] = readTrace(text);
+
+    expect(JSON.stringify(call)).toContain('[[["…"]]]');
+  });
+
   test('leaves out a last line that a crash has cut off', async () => {
     const { lifecycle, lines } = tracing();
     await new Agent({ model: scriptedModel(['ok']), lifecycle: [lifecycle] }).run('Go.');
