@@ -11,6 +11,7 @@ export default {
   ignoreDependencies: [
     '@modelcontextprotocol/server-memory',
     'typescript-oldest',
+    'axe-core',
     'puppeteer-core',
     // `npm run compat` installs these releases.
     'zod-before',

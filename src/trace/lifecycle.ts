@@ -86,6 +86,7 @@ export function trace(options: TraceOptions): AgentLifecycle {
       const begun = { at: clock.now(), runId, path };
       write({ type: 'trace', version: 1, ...begun, session: session?.id });
       write({ type: 'run-start', ...begun, agent, input });
+      traced.attached.recorder?.claim.watch((entry) => tracer.entry(entry, runId));
     },
     async onShutdown() {
       await Promise.all(open);

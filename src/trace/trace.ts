@@ -9,6 +9,7 @@ export type { Cause, Finding } from './explain/finding.js';
 export { type TraceOptions, trace } from './lifecycle.js';
 export type {
   TracedContext,
+  TracedEntry,
   TracedError,
   TracedEvent,
   TracedHook,

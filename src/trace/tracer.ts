@@ -4,6 +4,7 @@ import type { Clock } from '../internal/clock.js';
 import type { HookRun, HookSite, ModelOutcome, RunWatch, WatchedHook } from '../lifecycle/hook-run/hook-run.js';
 import type { ModelCallRequest } from '../lifecycle/lifecycle.js';
 import { costOf, findPrice, type ModelPrice } from '../model/price.js';
+import type { Entry } from '../state/record/entry.js';
 import type { TracedContext, TraceRecord } from './record.js';
 import { tracedError } from './traced-error.js';
 import { WatchedListeners } from './watched-listeners.js';
@@ -26,6 +27,12 @@ export class Tracer implements RunWatch {
     if (error !== undefined) record.error = tracedError(error);
     if (result !== undefined) record.result = event.type === 'run-end' ? resultOf(result) : withoutBytes(result);
     this.write(record as unknown as TraceRecord);
+  }
+
+  /** `outermost` is the run of an entry that names none. */
+  entry({ id, parent, at, run, by, path, body }: Entry, outermost: string): void {
+    const role = body.type === 'message' ? body.message.role : undefined;
+    this.write({ type: 'entry', at, runId: run ?? outermost, path, id, parent, by, body: body.type, role });
   }
 
   startHook({ entry, point, run, call }: HookSite): WatchedHook {

@@ -49,6 +49,7 @@ export class Claim implements RunClaim {
   private options: Pick<SessionAppend, 'context' | 'waits' | 'release'> = {};
   private flushing: Promise<void> | undefined = undefined;
   private waitsFor: string | undefined = undefined;
+  private listener: ((entry: Entry) => void) | undefined = undefined;
   private stopRenewals = () => {};
 
   constructor(private readonly session: ClaimedSession) {
@@ -59,6 +60,12 @@ export class Claim implements RunClaim {
   /** Puts an entry behind those that wait for the next append. */
   add(entry: Entry): void {
     this.waiting.push(entry);
+    this.listener?.(entry);
+  }
+
+  watch(listener: (entry: Entry) => void): void {
+    for (const entry of this.waiting) listener(entry);
+    this.listener = listener;
   }
 
   /** Sets members of the next append. */

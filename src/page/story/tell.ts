@@ -191,6 +191,7 @@ const TELLERS: { readonly [Type in TraceRecord['type']]?: (scene: Scene, record:
     teller.note(run, index, { kind: 'failure', title: `${run.group.agent} failed`, mark: 'failed' });
   },
   'run-end': () => {},
+  entry: () => {},
 };
 
 function startOf(teller: Teller, { group }: OpenRun, callId: string): number | undefined {

@@ -60,12 +60,13 @@ export class App {
     this.selected = undefined;
     this.run.replaceChildren(headerOf(this.story));
     this.time.replaceChildren(this.timeline.root);
-    this.talk.replaceChildren(this.conversation.root);
     this.choose(this.story.findings.find(({ text }) => text === this.chosen?.text) ?? this.story.findings[0]);
     if (isSame) this.timeline.root.scrollLeft = scroll;
     const again = earlier && this.story.itemOf.get(earlier.from);
     if (again !== undefined) this.select(again);
     this.toolbar.searchAgain();
+    // Behind the time line, whose measures would otherwise wait for the layout of the conversation.
+    this.talk.replaceChildren(this.conversation.root);
     setTimeout(() => this.finding.prepare());
   }
 

@@ -1,3 +1,4 @@
+import { sizeOf } from '../../trace/explain/trace-index.js';
 import type { TracedError, TraceRecord } from '../../trace/record.js';
 import { jsonText } from '../story/json-text.js';
 import { lineDiff } from '../story/line-diff.js';
@@ -5,7 +6,7 @@ import type { Item, Story } from '../story/story.js';
 import { element, longText } from './element.js';
 import { countText } from './figures.js';
 import { wordsOf } from './time/bars.js';
-import { sizesOf, totalOf } from './time/context.js';
+import { sizesOf } from './time/context.js';
 
 /** Shows what is known of an item. */
 export function detailsOf(story: Story, item: Item): HTMLElement {
@@ -76,7 +77,7 @@ function errorOf(error: TracedError): HTMLElement {
 }
 
 function contextOf(call: Extract<TraceRecord, { type: 'model-call' }>): HTMLElement {
-  const total = totalOf(call);
+  const total = sizeOf(call);
   const table = element('table', {});
   for (const [name, size] of sizesOf(call)) {
     const meter = element('i', {});

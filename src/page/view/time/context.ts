@@ -1,3 +1,4 @@
+import { sizeOf } from '../../../trace/explain/trace-index.js';
 import type { TraceRecordOf } from '../../../trace/record.js';
 import type { Story } from '../../story/story.js';
 import { element } from '../element.js';
@@ -13,7 +14,7 @@ export interface Column {
 /** Returns a column for each model call, which shows by source how much the model read. */
 export function contextColumns({ records, itemOf }: Story, placement: Placement): readonly Column[] {
   const calls = records.flatMap((record, index) => (record.type === 'model-call' ? [[record, index] as const] : []));
-  const largest = calls.reduce((most, [call]) => Math.max(most, totalOf(call)), 1);
+  const largest = calls.reduce((most, [call]) => Math.max(most, sizeOf(call)), 1);
   const colours = new Map<string, number>();
   for (const [call] of calls) {
     for (const name of Object.keys(call.context.sizes)) if (!colours.has(name)) colours.set(name, colours.size);
@@ -26,7 +27,7 @@ export function contextColumns({ records, itemOf }: Story, placement: Placement)
     const root = columnOf(call, colours);
     root.style.left = `${x - 12}px`;
     root.style.bottom = `${placement.height - row.top - row.height + 3}px`;
-    root.style.height = `${Math.max(3, (row.height - 6) * (totalOf(call) / largest))}px`;
+    root.style.height = `${Math.max(3, (row.height - 6) * (sizeOf(call) / largest))}px`;
     return [{ x, root }];
   });
 }
@@ -34,7 +35,7 @@ export function contextColumns({ records, itemOf }: Story, placement: Placement)
 function columnOf(call: ModelCall, colours: ReadonlyMap<string, number>): HTMLElement {
   const sizes = sizesOf(call);
   const names = sizes.slice(0, 4).map(([name, size]) => `${name} ${countText(size)}`);
-  const title = `${countText(totalOf(call))} characters: ${names.join(', ')}`;
+  const title = `${countText(sizeOf(call))} characters: ${names.join(', ')}`;
   const parts = sizes.map(([name, size]) => {
     const part = element('i', { class: `source-${(colours.get(name) ?? 0) % 6}` });
     part.style.flexGrow = String(size);
@@ -48,9 +49,4 @@ type ModelCall = TraceRecordOf<'model-call'>;
 /** Returns the sources of what the model read, the largest first. */
 export function sizesOf({ context }: ModelCall): readonly (readonly [name: string, size: number])[] {
   return Object.entries(context.sizes).sort(([, a], [, b]) => b - a);
-}
-
-/** Returns the number of characters that the model read. */
-export function totalOf({ context }: ModelCall): number {
-  return Object.values(context.sizes).reduce((sum, size) => sum + size, 0);
 }
