@@ -3,9 +3,10 @@ import type { RunListeners } from '../agent/listeners.js';
 import type { Clock } from '../internal/clock.js';
 import type { HookRun, HookSite, ModelOutcome, RunWatch, WatchedHook } from '../lifecycle/hook-run/hook-run.js';
 import type { ModelCallRequest } from '../lifecycle/lifecycle.js';
+import { contextSizes } from '../model/context-sizes.js';
 import { costOf, findPrice, type ModelPrice } from '../model/price.js';
 import type { Entry } from '../state/record/entry.js';
-import type { TracedContext, TraceRecord } from './record.js';
+import type { TraceRecord } from './record.js';
 import { tracedError } from './traced-error.js';
 import { WatchedListeners } from './watched-listeners.js';
 
@@ -58,7 +59,7 @@ export class Tracer implements RunWatch {
 
   startModelCall(run: HookRun, request: ModelCallRequest, attempt: number): (outcome: ModelOutcome) => void {
     const at = this.clock.now();
-    const context = contextOf(request);
+    const context = { sizes: contextSizes(request), messages: request.messages.length };
     return ({ response, error }) => {
       const { id: runId, path, turn } = run.context;
       const ms = this.clock.now() - at;
@@ -98,27 +99,4 @@ function partWithoutBytes(part: object): object {
 function resultOf(result: unknown) {
   const { status, text, turns, usage, finishReason, pending } = Object(result);
   return { status, text, turns, usage, finishReason, pending };
-}
-
-/** Sums up the characters that the model reads, by source. */
-function contextOf({ messages, tools }: ModelCallRequest): TracedContext {
-  const sizes: Record<string, number> = {};
-  const add = (source: string, value: unknown) => {
-    sizes[source] = (sizes[source] ?? 0) + sizeOf(value);
-  };
-  for (const { name, description, inputSchema } of tools) add('tools', { name, description, inputSchema });
-  for (const message of messages) {
-    if (message.role === 'tool') for (const { name, content } of message.content) add(`tool ${name}`, content);
-    else add(message.role === 'system' ? 'instructions' : message.role, message.content);
-  }
-  return { sizes, messages: messages.length };
-}
-
-function sizeOf(value: unknown): number {
-  if (typeof value === 'string') return value.length;
-  try {
-    return JSON.stringify(value)?.length ?? 0;
-  } catch {
-    return 0;
-  }
 }
