@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { digits, type Figure, figureOf } from '../driver/figure.js';
 import { median } from '../driver/race.js';
 import type { Setting } from './measurement.js';
@@ -13,6 +14,7 @@ export async function measureTrace({ builds, race }: Setting): Promise<Figure[]>
   const look = defineTool({
     name: 'look',
     description: 'Looks.',
+    input: z.object({ berth: z.string() }),
     execute: () => 'The berth is free until Friday. '.repeat(20),
   });
   const run = async (lifecycle: readonly unknown[]) => {

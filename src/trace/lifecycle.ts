@@ -86,7 +86,8 @@ export function trace(options: TraceOptions): AgentLifecycle {
       const begun = { at: clock.now(), runId, path };
       write({ type: 'trace', version: 1, ...begun, session: session?.id });
       write({ type: 'run-start', ...begun, agent, input });
-      traced.attached.recorder?.claim.watch((entry) => tracer.entry(entry, runId));
+      const claim = traced.attached.recorder?.claim;
+      if (claim !== undefined) claim.onEntry = (entry) => tracer.entry(entry, runId);
     },
     async onShutdown() {
       await Promise.all(open);

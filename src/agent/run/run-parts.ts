@@ -51,8 +51,8 @@ export interface RunClaim {
   ready(): Promise<void> | undefined;
   /** Tells other runs which question this run waits for. Undefined once it has the answer. */
   waitFor(question: string | undefined): void;
-  /** Calls `listener` with each entry that waits for an append, and with each that the run adds later. */
-  watch(listener: (entry: Entry) => void): void;
+  /** Called with each entry that the run adds. */
+  onEntry: ((entry: Entry) => void) | undefined;
 }
 
 /** The place of a run inside of a call in the record. */

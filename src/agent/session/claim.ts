@@ -39,6 +39,7 @@ export interface ClaimOwner {
  */
 export class Claim implements RunClaim {
   owner: ClaimOwner | undefined = undefined;
+  onEntry: RunClaim['onEntry'] = undefined;
   /** The log of the run. The events that wait are written to it before the append that may end the claim. */
   log: RunLogWriter | undefined = undefined;
   /** Time after which another run may take over. */
@@ -49,7 +50,6 @@ export class Claim implements RunClaim {
   private options: Pick<SessionAppend, 'context' | 'waits' | 'release'> = {};
   private flushing: Promise<void> | undefined = undefined;
   private waitsFor: string | undefined = undefined;
-  private listener: ((entry: Entry) => void) | undefined = undefined;
   private stopRenewals = () => {};
 
   constructor(private readonly session: ClaimedSession) {
@@ -60,12 +60,7 @@ export class Claim implements RunClaim {
   /** Puts an entry behind those that wait for the next append. */
   add(entry: Entry): void {
     this.waiting.push(entry);
-    this.listener?.(entry);
-  }
-
-  watch(listener: (entry: Entry) => void): void {
-    for (const entry of this.waiting) listener(entry);
-    this.listener = listener;
+    this.onEntry?.(entry);
   }
 
   /** Sets members of the next append. */
