@@ -3,7 +3,7 @@ import { readEntries } from './scripts/entries.mjs';
 const others = ['test/**/*.{ts,mjs}', 'examples/**/*.{ts,mjs}', 'bench/**/*.{ts,mjs}', 'scripts/*.mjs'];
 
 export default {
-  entry: [...readEntries().map(({ source }) => source), 'src/cli/cli.ts', ...others],
+  entry: [...readEntries().map(({ source }) => source), 'src/cli/cli.ts', 'src/page/page.ts', ...others],
   project: ['src/**/*.ts', ...others],
   // Each folder of `test/embed` is a project with packages of its own.
   ignore: ['test/embed/**', 'test/fixtures/opencode/**'],
@@ -11,6 +11,7 @@ export default {
   ignoreDependencies: [
     '@modelcontextprotocol/server-memory',
     'typescript-oldest',
+    'axe-core',
     'puppeteer-core',
     // `npm run compat` installs these releases.
     'zod-before',

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { build, type Plugin, type PluginBuild } from 'esbuild';
 import { defineConfig, type Options } from 'tsup';
 import { readEntries } from './scripts/entries.mjs';
-import { WORKER_SOURCE, workerModule } from './scripts/worker-module.js';
+import { SOURCE, sourceModule } from './scripts/source-module.js';
 
 const CORE = resolve('src/index.ts');
 const UI = resolve('src/ui/ui.ts');
@@ -60,7 +60,7 @@ export default defineConfig(async () => {
       ...shared,
       entry: entries,
       dts: { entry: declarations },
-      esbuildPlugins: [coreFromItsFile(core), workerInAString(), namedErrors(core), ...inOneFormat()],
+      esbuildPlugins: [coreFromItsFile(core), programsInStrings(), namedErrors(core), ...inOneFormat()],
       onSuccess: copyFiles,
     },
   ];
@@ -153,12 +153,12 @@ function namedErrors(core: readonly string[]): Plugin {
   };
 }
 
-/** Calls `workerSource` now, because esbuild is not installed beside the package. */
-function workerInAString(): Plugin {
+/** Bundles programs of other threads and of pages now, because esbuild is not installed beside the package. */
+function programsInStrings(): Plugin {
   return {
-    name: 'worker-in-a-string',
+    name: 'programs-in-strings',
     setup(builder) {
-      builder.onLoad({ filter: WORKER_SOURCE }, async () => ({ contents: await workerModule(), loader: 'ts' }));
+      builder.onLoad({ filter: SOURCE }, async ({ path }) => ({ contents: await sourceModule(path), loader: 'ts' }));
     },
   };
 }

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { readEntries } from './scripts/entries.mjs';
-import { WORKER_SOURCE, workerModule } from './scripts/worker-module.js';
+import { SOURCE, sourceModule } from './scripts/source-module.js';
 
 const alias = readEntries().map(({ specifier, source }) => ({
   find: new RegExp(`^${specifier}$`),
@@ -63,15 +63,15 @@ const projects = {
   soak: { ...unit, include: SOAK, testTimeout: 600_000 },
 } satisfies Record<string, TestProjectInlineConfiguration['test']>;
 
-/** Bundles the program of the worker thread once. Each process of a test would start esbuild otherwise. */
-const workerInAString = {
-  name: 'worker-in-a-string',
-  load: (path: string) => (WORKER_SOURCE.test(path) ? workerModule() : undefined),
+/** Bundles programs of other threads and of pages once. Each process of a test would start esbuild otherwise. */
+const programsInStrings = {
+  name: 'programs-in-strings',
+  load: (path: string) => (SOURCE.test(path) ? sourceModule(path) : undefined),
 };
 
 export default defineConfig(({ mode }) => ({
   resolve: { alias },
-  plugins: [workerInAString],
+  plugins: [programsInStrings],
   test: {
     reporters: ['default', './test/support/plain-line-reporter.ts'],
     // Many tests spend time waiting for a process, so it takes three workers to keep two cores busy.

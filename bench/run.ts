@@ -28,6 +28,7 @@ import { measureShellHooks } from './measure/shell-hooks.js';
 import { measureStart } from './measure/start.js';
 import { measureState } from './measure/state.js';
 import { measureStores } from './measure/stores.js';
+import { measureTrace } from './measure/trace.js';
 import { measureUi } from './measure/ui.js';
 import { measureWire } from './measure/wire.js';
 
@@ -62,6 +63,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   sessions: measureSessions,
   'session-calls': countSessionCalls,
   wire: measureWire,
+  trace: measureTrace,
 };
 
 const { values } = parseArgs({

@@ -1,4 +1,5 @@
-// Installs and builds the page of examples/web, and starts its server. With --test, tests the page in Chromium.
+// Installs and builds the page of examples/web, and starts its server. With --test, tests the page in Chromium; with
+// --test-trace, the page of `keelson trace`.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -19,4 +20,8 @@ function run(command, args, cwd) {
 
 if (!existsSync(`${folder}/node_modules/vite`))
   run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], folder);
-run('npm', [process.argv.includes('--test') ? 'test' : 'start'], folder);
+const TRACE_PAGE = ['--import', 'tsx', '--test', '--test-concurrency=1'];
+if (process.argv.includes('--test-trace')) {
+  const files = ['page', 'live'].map((name) => `examples/web/trace-page/${name}.test.mjs`);
+  run(process.execPath, [...TRACE_PAGE, ...files], root);
+} else run('npm', [process.argv.includes('--test') ? 'test' : 'start'], folder);

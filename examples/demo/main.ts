@@ -1,8 +1,11 @@
 // npm run demo [-- folder]: an agent answers two questions about a folder. The agent has its own tools and those of a
 // real MCP server. A guard denies paths outside of the folder, and a person approves the calls of the server.
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Agent, formatRun, ModelError, type RunResult, type Session } from 'keelson';
 import { approval } from 'keelson/lifecycles';
+import { trace } from 'keelson/trace';
 import { askPerson } from './ask-person.js';
 import { type Choice, chooseModel, scriptedChoice } from './choose-model.js';
 import { fileServer } from './file-server.js';
@@ -22,11 +25,16 @@ const QUESTIONS = [
 const LEGEND =
   'formatRun(result) draws each run: a line per turn, ✓ or ✗ per tool call, and the decisions of lifecycles.';
 
+/** The traces of the demo of this user. */
+const TRACES = join(tmpdir(), `keelson-traces-${userInfo().username}`);
+
 const NEXT_STEPS = `Try next:
   npm run demo -- <folder>           the same questions about another folder
   OPENAI_API_KEY=… npm run demo      a model in place of the script
   npx tsx examples/01-quickstart.ts  the agent of the README, in 20 lines
-  docs/writing-a-lifecycle.md        how to write a guard like the one above`;
+  docs/writing-a-lifecycle.md        how to write a guard like the one above
+  npx tsx src/cli/cli.ts trace ${TRACES}
+                                     opens a page of these runs: the guard, each call, and the time`;
 
 async function explore(folder: Folder, { model, note }: Choice): Promise<void> {
   const mcp = fileServer(folder);
@@ -37,7 +45,11 @@ async function explore(folder: Folder, { model, note }: Choice): Promise<void> {
     tools: folderTools(folder),
     loaders: [mcp],
     // Without a list of tools, `approval` asks for every tool except the application's own read-only tools.
-    lifecycle: [new FolderGuard(folder), approval({ ask: (call) => askPerson(call, printer) })],
+    lifecycle: [
+      trace({ to: TRACES, maxFiles: 20 }),
+      new FolderGuard(folder),
+      approval({ ask: (call) => askPerson(call, printer) }),
+    ],
     maxTurns: { limit: 12, atLimit: 'answer' },
   });
   await agent.ready();

@@ -4,9 +4,11 @@ import { safeText } from '../internal/safe-text.js';
 import type { Command } from './command.js';
 import { explainCommand } from './explain-command.js';
 import { initCommand } from './init-command.js';
+import { traceCommand } from './trace-command.js';
 
 const COMMANDS: ReadonlyMap<string, Command> = new Map([
   ['explain', explainCommand],
+  ['trace', traceCommand],
   ['init', initCommand],
 ]);
 

@@ -1,8 +1,9 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { safeText } from '../internal/safe-text.js';
 import { explain, readTrace } from '../trace/trace.js';
 import type { Command } from './command.js';
+import { readTraceFile } from './trace-file.js';
 
 /** `keelson explain <file or folder>` prints the findings of `explain()`, a line each. */
 export const explainCommand: Command = {
@@ -16,7 +17,7 @@ export const explainCommand: Command = {
       process.stderr.write(`The folder "${safeText(path)}" contains no trace. Pass the folder of \`trace()\`.\n`);
       return 1;
     }
-    const findings = explain(readTrace(await readFile(file, 'utf8')));
+    const findings = explain(readTrace(await readTraceFile(file)));
     const lines = findings.map(({ kind, text }) => `${kind}: ${safeText(text)}`);
     process.stdout.write(`${lines.length > 0 ? lines.join('\n') : 'Nothing stands out in this run.'}\n`);
     return 0;

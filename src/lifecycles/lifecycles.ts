@@ -6,11 +6,12 @@
  *
  * @packageDocumentation
  */
+
+export type { ModelPrice } from '../model/price.js';
 export { type ApprovalAnswer, type ApprovalOptions, approval } from './approval.js';
 export { type CompactionOptions, compaction } from './compaction/compaction.js';
 export { type FallbackOptions, fallbackModels } from './fallback-models.js';
 export { type LimitReached, type LimitsOptions, limits } from './limits.js';
-export type { ModelPrice } from './price.js';
 export { type PromptCacheOptions, promptCache } from './prompt-cache.js';
 export { type RetryOptions, retryModelCalls } from './retry-model-calls.js';
 export { SealInvalidError, type SealProblem } from './seal-error.js';

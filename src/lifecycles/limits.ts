@@ -8,9 +8,9 @@ import { type Budget, hookRunOf } from '../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle, ModelCall, ModelCallRequest, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { ModelResponse } from '../model/model.js';
+import { costOf, findPrice, type ModelPrice, missingPrice, priceOf, priceRule } from '../model/price.js';
 import type { RejectAction, RespondAction } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
-import { costOf, findPrice, type ModelPrice, missingPrice, priceOf, priceRule } from './price.js';
 import { checkToolNames } from './tool-name-check.js';
 
 /**

@@ -1,10 +1,11 @@
 import type { Run } from '../agent/run/run.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
-import { callable, required, whole } from '../internal/options/rules.js';
+import { callable, mapOf, required, whole } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import { hookRunOf } from '../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
+import { type ModelPrice, priceRule } from '../model/price.js';
 import { type Destination, TRACE_ENDING, TraceFolder } from './destination.js';
 import type { TraceRecord } from './record.js';
 import { lineOf } from './record-line.js';
@@ -27,6 +28,8 @@ export interface TraceOptions {
   readonly maxFiles?: number | undefined;
   /** The maximum size of a file, in bytes. The rest of a longer trace is left out. Default: 67,108,864. */
   readonly maxFileBytes?: number | undefined;
+  /** The prices of models, by model id. The calls of these models are written with their cost. Default: none. */
+  readonly prices?: Readonly<Record<string, ModelPrice>> | undefined;
   /** Returns the record to write, or undefined to leave it out. Secrets have been removed before. Default: every record. */
   readonly redact?: ((record: TraceRecord) => TraceRecord | undefined) | undefined;
 }
@@ -38,6 +41,7 @@ const rules = {
   }),
   maxFiles: whole(1),
   maxFileBytes: whole(1024),
+  prices: mapOf(priceRule),
   redact: callable,
 } satisfies OptionTable<TraceOptions>;
 
@@ -53,7 +57,7 @@ const rules = {
  */
 export function trace(options: TraceOptions): AgentLifecycle {
   validateOptions(options, rules);
-  const { to, maxFiles = 100, maxFileBytes = 67_108_864, redact } = options;
+  const { to, maxFiles = 100, maxFileBytes = 67_108_864, prices = {}, redact } = options;
   let logger: Logger = consoleLogger;
   const folder = typeof to === 'string' ? new TraceFolder(to, { maxFiles, maxFileBytes }, () => logger) : undefined;
   const removeSecrets = redactLines(process.env);
@@ -71,16 +75,19 @@ export function trace(options: TraceOptions): AgentLifecycle {
       const destination = folder?.open(nameOf(run)) ?? { write: to as (line: string) => void, end: async () => {} };
       const write = writerTo(destination, { removeSecrets, redact });
       const { id: runId, agent, session, path, clock } = run;
-      const tracer = new Tracer(clock, (record) => {
+      const take = (record: TraceRecord) => {
         write(record);
         if (record.type !== 'run-end' || record.runId !== runId) return;
         const ended = destination.end().finally(() => open.delete(ended));
         open.add(ended);
-      });
+      };
+      const tracer = new Tracer(clock, take, prices);
       traced.listeners = tracer.listen(traced.listeners, path);
       const begun = { at: clock.now(), runId, path };
       write({ type: 'trace', version: 1, ...begun, session: session?.id });
       write({ type: 'run-start', ...begun, agent, input });
+      const claim = traced.attached.recorder?.claim;
+      if (claim !== undefined) claim.onEntry = (entry) => tracer.entry(entry, runId);
     },
     async onShutdown() {
       await Promise.all(open);

@@ -21,7 +21,8 @@ export function lineOf(record: TraceRecord): string {
 }
 
 /**
- * Reads the records of a trace. A last line that a crash has cut off is left out. Throws a TraceInvalidError.
+ * Reads the records of a trace. A last line that a crash has cut off is left out. Values that are nested more than 64 levels
+ * deep are replaced by `…`. Throws a TraceInvalidError.
  *
  * @example
  * const lines: string[] = [];
@@ -48,10 +49,25 @@ export function readTrace(text: string): readonly TraceRecord[] {
 function parse(line: string): TraceRecord | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    return typeof Object(value).type === 'string' ? (value as TraceRecord) : undefined;
+    return typeof Object(value).type === 'string' ? (shallow(value, MAX_DEPTH) as TraceRecord) : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** A trace of another program could be nested so deep that functions which walk through it exceed the stack. */
+const MAX_DEPTH = 64;
+
+/** Replaces the values below a depth. Changes the value itself. */
+function shallow(value: unknown, levels: number): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (levels === 0) return '…';
+  const members = value as Record<string, unknown>;
+  for (const name of Object.keys(members)) {
+    const member = members[name];
+    if (typeof member === 'object' && member !== null) members[name] = shallow(member, levels - 1);
+  }
+  return value;
 }
 
 function plainly(): (key: string, value: unknown) => unknown {

@@ -1,6 +1,8 @@
 import type { AgentEvent } from '../agent/agent-event.js';
 import type { HookPoint } from '../lifecycle/decision.js';
+import type { Message } from '../model/message.js';
 import type { FinishReason, Usage } from '../model/model.js';
+import type { EntryBody } from '../state/record/entry.js';
 
 /** The members of every record. */
 interface Placed {
@@ -45,8 +47,23 @@ export interface TracedModelCall extends Placed {
   readonly context: TracedContext;
   /** Undefined if the call failed. */
   readonly usage?: Usage | undefined;
+  /** In US dollars. Undefined without a price for the model. */
+  readonly cost?: number | undefined;
   readonly finishReason?: FinishReason | undefined;
   readonly error?: TracedError | undefined;
+}
+
+/** An entry that a run added to the record of its session. Its message is in other records. */
+export interface TracedEntry extends Placed {
+  readonly type: 'entry';
+  readonly id: string;
+  readonly parent?: string | undefined;
+  /** Who spoke or decided. */
+  readonly by?: string | undefined;
+  /** The type of the entry, such as `message` or `suspended`. */
+  readonly body: EntryBody['type'];
+  /** The role of a message. */
+  readonly role?: Message['role'] | undefined;
 }
 
 /** The size of what a model read, in characters of JSON. */
@@ -103,7 +120,7 @@ interface TracedToolResult {
 }
 
 /** One line of a trace. */
-export type TraceRecord = TraceStart | TracedEvent | TracedHook | TracedModelCall;
+export type TraceRecord = TraceStart | TracedEvent | TracedHook | TracedModelCall | TracedEntry;
 
 /** The record of a `type` value. */
 export type TraceRecordOf<Type extends TraceRecord['type']> = Extract<TraceRecord, { readonly type: Type }>;

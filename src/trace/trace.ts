@@ -3,11 +3,13 @@
  *
  * @packageDocumentation
  */
+export type { ModelPrice } from '../model/price.js';
 export { explain } from './explain/explain.js';
 export type { Cause, Finding } from './explain/finding.js';
 export { type TraceOptions, trace } from './lifecycle.js';
 export type {
   TracedContext,
+  TracedEntry,
   TracedError,
   TracedEvent,
   TracedHook,

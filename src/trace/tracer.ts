@@ -3,7 +3,10 @@ import type { RunListeners } from '../agent/listeners.js';
 import type { Clock } from '../internal/clock.js';
 import type { HookRun, HookSite, ModelOutcome, RunWatch, WatchedHook } from '../lifecycle/hook-run/hook-run.js';
 import type { ModelCallRequest } from '../lifecycle/lifecycle.js';
-import type { TracedContext, TraceRecord } from './record.js';
+import { contextSizes } from '../model/context-sizes.js';
+import { costOf, findPrice, type ModelPrice } from '../model/price.js';
+import type { Entry } from '../state/record/entry.js';
+import type { TraceRecord } from './record.js';
 import { tracedError } from './traced-error.js';
 import { WatchedListeners } from './watched-listeners.js';
 
@@ -12,6 +15,7 @@ export class Tracer implements RunWatch {
   constructor(
     private readonly clock: Clock,
     private readonly write: (record: TraceRecord) => void,
+    private readonly prices: Readonly<Record<string, ModelPrice>>,
   ) {}
 
   listen<Listeners extends object>(listeners: Listeners, path: readonly string[] | undefined): Listeners {
@@ -24,6 +28,12 @@ export class Tracer implements RunWatch {
     if (error !== undefined) record.error = tracedError(error);
     if (result !== undefined) record.result = event.type === 'run-end' ? resultOf(result) : withoutBytes(result);
     this.write(record as unknown as TraceRecord);
+  }
+
+  /** `outermost` is the run of an entry that names none. */
+  entry({ id, parent, at, run, by, path, body }: Entry, outermost: string): void {
+    const role = body.type === 'message' ? body.message.role : undefined;
+    this.write({ type: 'entry', at, runId: run ?? outermost, path, id, parent, by, body: body.type, role });
   }
 
   startHook({ entry, point, run, call }: HookSite): WatchedHook {
@@ -49,7 +59,7 @@ export class Tracer implements RunWatch {
 
   startModelCall(run: HookRun, request: ModelCallRequest, attempt: number): (outcome: ModelOutcome) => void {
     const at = this.clock.now();
-    const context = contextOf(request);
+    const context = { sizes: contextSizes(request), messages: request.messages.length };
     return ({ response, error }) => {
       const { id: runId, path, turn } = run.context;
       const ms = this.clock.now() - at;
@@ -65,7 +75,9 @@ export class Tracer implements RunWatch {
         context,
       } as const;
       if (response === undefined) return this.write({ ...call, error: tracedError(error) });
-      this.write({ ...call, usage: response.usage, finishReason: response.finishReason });
+      const price = findPrice(this.prices, request.model.id);
+      const cost = price && costOf(response.usage, price);
+      this.write({ ...call, usage: response.usage, cost, finishReason: response.finishReason });
     };
   }
 }
@@ -87,27 +99,4 @@ function partWithoutBytes(part: object): object {
 function resultOf(result: unknown) {
   const { status, text, turns, usage, finishReason, pending } = Object(result);
   return { status, text, turns, usage, finishReason, pending };
-}
-
-/** Sums up the characters that the model reads, by source. */
-function contextOf({ messages, tools }: ModelCallRequest): TracedContext {
-  const sizes: Record<string, number> = {};
-  const add = (source: string, value: unknown) => {
-    sizes[source] = (sizes[source] ?? 0) + sizeOf(value);
-  };
-  for (const { name, description, inputSchema } of tools) add('tools', { name, description, inputSchema });
-  for (const message of messages) {
-    if (message.role === 'tool') for (const { name, content } of message.content) add(`tool ${name}`, content);
-    else add(message.role === 'system' ? 'instructions' : message.role, message.content);
-  }
-  return { sizes, messages: messages.length };
-}
-
-function sizeOf(value: unknown): number {
-  if (typeof value === 'string') return value.length;
-  try {
-    return JSON.stringify(value)?.length ?? 0;
-  } catch {
-    return 0;
-  }
 }

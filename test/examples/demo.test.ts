@@ -80,7 +80,8 @@ describe('the demo', () => {
     const [, steps = ''] = stdout.split('\nTry next:\n');
     const files = [...steps.matchAll(/(?:examples|docs)\/\S+/g)].map(([path]) => path);
 
-    expect(steps.split('\n')).toHaveLength(5);
+    expect(steps.split('\n')).toHaveLength(7);
+    expect(steps).toMatch(/npx tsx src\/cli\/cli\.ts trace \S+keelson-traces-/);
     expect(steps).toContain('npm run demo -- <folder>');
     expect(files.filter((path) => existsSync(root + path))).toEqual(files);
     expect(files).toHaveLength(2);

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent } from 'keelson';
@@ -41,6 +41,17 @@ test('`keelson explain` says what caused the failure of the newest trace of a fo
   }
 });
 
+test('`keelson trace` makes one file of a trace, which only the user can read', () => {
+  const [name = ''] = readdirSync(join(folder, 'traces'));
+  const file = join(folder, 'traces', name);
+  const page = file.replace('.trace.jsonl', '.html');
+
+  expect(keelson('trace', file)).toEqual({ status: 0, stderr: '', stdout: `${page}\n` });
+  expect(statSync(page).mode & 0o777).toBe(0o600);
+  expect(readFileSync(page, 'utf8')).toMatch(/^<!doctype html>[\s\S]*id="trace">[\s\S]*no route[\s\S]*<\/html>\n$/);
+  expect(keelson('trace', join(folder, 'missing')).stderr).toContain('ENOENT');
+});
+
 test('`keelson` refuses what it cannot read, in one line', () => {
   const other = join(folder, 'other.json');
   mkdirSync(join(folder, 'empty'));
@@ -54,6 +65,9 @@ test('`keelson` refuses what it cannot read, in one line', () => {
     status: 1,
     stderr: expect.stringContaining('ENOENT'),
   });
-  expect(keelson()).toMatchObject({ status: 2, stderr: expect.stringMatching(/^Usage:\n\n  keelson explain/) });
-  expect(keelson('--help')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^Usage:\n\n  keelson explain/) });
+  expect(keelson()).toMatchObject({ status: 2, stderr: expect.stringMatching(/^Usage:\n\n {2}keelson explain/) });
+  expect(keelson('--help')).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/^Usage:\n\n {2}keelson explain/),
+  });
 });

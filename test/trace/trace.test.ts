@@ -118,6 +118,34 @@ describe('a trace', () => {
     expect(attempts[0]).toHaveProperty('error.cause.stack', expect.stringContaining('trace.test.ts'));
   });
 
+  test('has the cost of each model call that has a price', async () => {
+    const { lifecycle, records } = tracing({ prices: { dear: { input: 2, output: 10 } } });
+    const model = scriptedModel([says('ok', { usage: { inputTokens: 1_000_000, outputTokens: 100_000 } })], {
+      id: 'dear',
+    });
+
+    await new Agent({ model, lifecycle: [lifecycle] }).run('Hello');
+    await new Agent({ model: scriptedModel(['ok'], { id: 'other' }), lifecycle: [lifecycle] }).run('Hello');
+
+    const calls = records().filter(({ type }) => type === 'model-call');
+    expect(calls.map((call) => ('cost' in call ? call.cost : undefined))).toEqual([3, undefined]);
+  });
+
+  test('has the entries that a run adds to the record of its session, without their messages', async () => {
+    const { lifecycle, records } = tracing();
+    const model = scriptedModel([calls('look'), 'Nothing is there.']);
+    const agent = new Agent({ model, tools: [toolOf('look', () => 'nothing')], lifecycle: [lifecycle] });
+    await using session = await agent.session({ id: 's' });
+
+    await session.run('Look.');
+
+    const entries = records().flatMap((record) => (record.type === 'entry' ? [record] : []));
+    expect(entries.map(({ body, role }) => `${body} ${role}`)).toEqual([
+      ...['message user', 'message assistant', 'message tool', 'message assistant'],
+    ]);
+    expect(entries.map(({ parent }) => parent)).toEqual([undefined, ...entries.slice(0, -1).map(({ id }) => id)]);
+  });
+
   test('has no secrets, by name, by form and by the environment, also in JSON inside of a string', async () => {
     process.env.TEST_TRACE_TOKEN = 'from "the" environment';
     onTestFinished(() => void delete process.env.TEST_TRACE_TOKEN);
@@ -243,6 +271,15 @@ describe('a folder of traces', () => {
 });
 
 describe('readTrace', () => {
+  test('replaces values that are nested too deep', () => {
+    const input = '['.repeat(100_000) + ']'.repeat(100_000);
+    const text = `{"type":"trace","version":1,"at":0,"runId":"r"}\n{"type":"tool-start","at":0,"runId":"r","input":${input}}`;
+
+    const [, call] = readTrace(text);
+
+    expect(JSON.stringify(call)).toContain('[[["…"]]]');
+  });
+
   test('leaves out a last line that a crash has cut off', async () => {
     const { lifecycle, lines } = tracing();
     await new Agent({ model: scriptedModel(['ok']), lifecycle: [lifecycle] }).run('Go.');

@@ -114,7 +114,7 @@ async function leave(run: Run): Promise<void> {
     run.end.closing = false;
   }
   (run as HookRun).onEnd?.({ status: 'completed', text: '' });
-  Object.assign(run, { onEnd: undefined, onDecision: undefined, onMoment: undefined });
+  Object.assign(run, { onEnd: undefined, onDecision: undefined, onReport: undefined, onMoment: undefined });
 }
 
 /** Calls the `beforeAgent` hooks of the agent whose part begins, with the text of the last message of the person. */

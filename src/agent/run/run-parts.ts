@@ -3,6 +3,7 @@ import type { HookTurn } from '../../lifecycle/hook-run/hook-run.js';
 import type { Message } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import type { UsageSum } from '../../model/usage.js';
+import type { Entry } from '../../state/record/entry.js';
 import type { RejectAction, RespondAction } from '../../tools/tool.js';
 import type { ToolSnapshot } from '../../tools/tool-catalog.js';
 import type { TurnEvents } from './turn/turn-events.js';
@@ -50,6 +51,8 @@ export interface RunClaim {
   ready(): Promise<void> | undefined;
   /** Tells other runs which question this run waits for. Undefined once it has the answer. */
   waitFor(question: string | undefined): void;
+  /** Called with each entry that the run adds. */
+  onEntry: ((entry: Entry) => void) | undefined;
 }
 
 /** The place of a run inside of a call in the record. */

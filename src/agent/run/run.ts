@@ -179,6 +179,7 @@ export class Run implements HookRun {
 
   report(news: RunReport): boolean {
     if (this.end.over) return false;
+    (this as HookRun).onReport?.(news);
     const isHeard = this.listeners.hears(news.type);
     const { id: runId, turn } = this.context;
     if (this.listeners.active) this.listeners.emit({ ...news, runId, turn });

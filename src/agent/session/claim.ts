@@ -39,6 +39,7 @@ export interface ClaimOwner {
  */
 export class Claim implements RunClaim {
   owner: ClaimOwner | undefined = undefined;
+  onEntry: RunClaim['onEntry'] = undefined;
   /** The log of the run. The events that wait are written to it before the append that may end the claim. */
   log: RunLogWriter | undefined = undefined;
   /** Time after which another run may take over. */
@@ -59,6 +60,7 @@ export class Claim implements RunClaim {
   /** Puts an entry behind those that wait for the next append. */
   add(entry: Entry): void {
     this.waiting.push(entry);
+    this.onEntry?.(entry);
   }
 
   /** Sets members of the next append. */

@@ -53,6 +53,8 @@ export interface HookRun {
   onMoment?: (moment: Moment) => Promise<string | undefined>;
   /** Called with each decision, as soon as it is made. */
   onDecision?: (decision: Decision) => void;
+  /** Called with each event that a ready-made lifecycle or a loader emits. */
+  onReport?: (news: RunReport) => void;
   /** Called once, after the last hook of the run that can change how it ends. */
   onEnd?: (outcome: RunOutcome) => void;
   /** `watch` hears what happens in the run, and in the runs inside. */

@@ -1,8 +1,11 @@
 import type { Attributes } from '@opentelemetry/api';
 import { KeelsonError } from '../../errors.js';
 import type { Decision } from '../../lifecycle/decision.js';
+import type { RunReports } from '../../lifecycle/hook-run/run-reports.js';
 import type { ModelCallRequest, ToolCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
+import { LifecycleError, RejectedError } from '../../lifecycle/run-failure.js';
+import { contextSizes } from '../../model/context-sizes.js';
 import type { Model, ModelResponse, Usage } from '../../model/model.js';
 import { ModelError } from '../../model/run-error.js';
 import { cut } from './content.js';
@@ -97,6 +100,7 @@ export function usageAttributes(usage: Usage): Attributes {
     [ATTRIBUTE.outputTokens]: usage.outputTokens,
     [ATTRIBUTE.cachedTokens]: usage.cachedInputTokens,
     [ATTRIBUTE.cacheWriteTokens]: usage.cacheWriteTokens,
+    [ATTRIBUTE.oldCacheWriteTokens]: usage.cacheWriteTokens,
     [ATTRIBUTE.reasoningTokens]: usage.reasoningTokens,
   };
 }
@@ -135,6 +139,32 @@ export function errorName(error: unknown): string {
   return error instanceof Error && typeof error.name === 'string' && error.name !== ''
     ? error.name.slice(0, MAX_NAME)
     : '_OTHER';
+}
+
+/** Returns the lifecycle that ended a run, and its hook. */
+export function failureAttributes(error: unknown): Attributes {
+  if (error instanceof LifecycleError) {
+    return { [ATTRIBUTE.failedBy]: error.lifecycle, [ATTRIBUTE.failedPoint]: error.point };
+  }
+  if (!(error instanceof RejectedError)) return {};
+  return { [ATTRIBUTE.failedBy]: error.by, [ATTRIBUTE.failedPoint]: error.point };
+}
+
+/** Returns the kind of a model's failure. If the context was too long, also the source of most of it. */
+export function modelFailureAttributes(error: unknown, request: ModelCallRequest): Attributes {
+  if (!(error instanceof ModelError)) return {};
+  if (error.kind !== 'context-overflow') return { [ATTRIBUTE.modelFailure]: error.kind };
+  const [largest] = Object.entries(contextSizes(request)).sort(([, a], [, b]) => b - a);
+  return { [ATTRIBUTE.modelFailure]: error.kind, [ATTRIBUTE.largestSource]: largest?.[0] };
+}
+
+/** Returns the attributes of the event of a cache miss. */
+export function cacheMissAttributes({ cause, difference, by }: RunReports['cache-miss']): Attributes {
+  return {
+    [ATTRIBUTE.missCause]: cause,
+    [ATTRIBUTE.missPart]: difference?.part,
+    [ATTRIBUTE.missBy]: by.length > 0 ? [...by] : undefined,
+  };
 }
 
 function conversation({ session }: RunContext): Attributes {

@@ -1,7 +1,7 @@
 import { type Attributes, type Tracer, type TracerProvider, trace } from '@opentelemetry/api';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { HistogramSpec } from './conventions.js';
-import { Instruments, type MeterSource, SCOPE } from './instruments.js';
+import { Instruments, type MeterSource, SCOPE, SCOPE_VERSION } from './instruments.js';
 
 /** The providers for spans and metrics, and the content settings. */
 export interface BackendOptions extends MeterSource {
@@ -27,11 +27,16 @@ export class Backend {
 
   /** Called for each span: the provider caches the tracer, and the global provider may have changed. */
   tracer(): Tracer {
-    return (this.tracerProvider ?? trace.getTracerProvider()).getTracer(SCOPE);
+    return (this.tracerProvider ?? trace.getTracerProvider()).getTracer(SCOPE, SCOPE_VERSION);
   }
 
   record(run: RunContext, spec: HistogramSpec, point: { value: number; attributes: Attributes }): void {
     this.attempt(run, () => this.instruments.histogram(spec).record(point.value, point.attributes));
+  }
+
+  /** Adds tokens to a counter. */
+  count(run: RunContext, name: string, point: { value: number; attributes: Attributes }): void {
+    this.attempt(run, () => this.instruments.counter(name, '{token}').add(point.value, point.attributes));
   }
 
   /** Returns the result of `work`, or undefined if it throws. Only the first error is logged. */

@@ -8,6 +8,7 @@ import {
   errorType,
   finishReasonOf,
   modelAttributes,
+  modelFailureAttributes,
   toolAttributes,
   toolLabels,
   toolName,
@@ -16,7 +17,16 @@ import {
 } from './attributes.js';
 import type { Backend } from './backend.js';
 import { answerJson, boundedJson, contentText, cut, messagesJson, textPart, toolsJson } from './content.js';
-import { ATTRIBUTE, MODEL_DURATION, OPERATION, TOKEN_USAGE, TOOL_DURATION } from './conventions.js';
+import {
+  ATTRIBUTE,
+  MODEL_DURATION,
+  OLD_MODEL_DURATION,
+  OLD_TOKEN_USAGE,
+  OPERATION,
+  OPERATION_TOKENS,
+  TOOL_DURATION,
+  USED_TOKENS,
+} from './conventions.js';
 import type { OperationEnd } from './operation.js';
 import type { TracedRun } from './run.js';
 
@@ -36,14 +46,18 @@ export function traceModelCall(
     name: `${OPERATION.chat} ${model.id}`,
     kind: SpanKind.CLIENT,
     attributes: () => chatAttributes(request),
-    duration: { spec: MODEL_DURATION, attributes: () => chatLabels(request) },
+    duration: { specs: [MODEL_DURATION, OLD_MODEL_DURATION], attributes: () => chatLabels(request) },
   });
   const settle = (end: OperationEnd, response?: ModelResponse) => {
     const usage = usageBetween(before, run.usage);
     traced.leave(chat);
     chat.end({
       ...end,
-      attributes: () => ({ ...usageAttributes(usage), ...chatContent(backend, request, response) }),
+      attributes: () => ({
+        ...usageAttributes(usage),
+        ...modelFailureAttributes(end.error, request),
+        ...chatContent(backend, request, response),
+      }),
     });
     recordTokens(backend, request, usage);
   };
@@ -76,7 +90,7 @@ export function traceToolCall(
     kind: SpanKind.INTERNAL,
     call: { id: call.id, earlyResult },
     attributes: () => toolAttributes(call, backend.contentLimit),
-    duration: { spec: TOOL_DURATION, attributes: () => toolLabels(call) },
+    duration: { specs: [TOOL_DURATION], attributes: () => toolLabels(call) },
   });
   const settle = (end: OperationEnd) => {
     traced.leave(tool);
@@ -110,13 +124,25 @@ function chatLabels({ model }: ModelCallRequest): Attributes {
 }
 
 /** Records the tokens of all attempts inside the call. Records nothing if no model was called. */
-function recordTokens(backend: Backend, request: ModelCallRequest, { inputTokens, outputTokens }: Usage): void {
-  const record = (type: string, value: number) => {
-    const attributes = { ...chatLabels(request), [ATTRIBUTE.tokenType]: type };
-    if (value > 0) backend.record(request.run, TOKEN_USAGE, { value, attributes });
-  };
-  record('input', inputTokens);
-  record('output', outputTokens);
+function recordTokens(backend: Backend, request: ModelCallRequest, usage: Usage): void {
+  const { run } = request;
+  const labels = chatLabels(request);
+  const { inputTokens, outputTokens, cachedInputTokens: cached, cacheWriteTokens: cacheWrite } = usage;
+  const { reasoningTokens: reasoning } = usage;
+  for (const [type, value] of [
+    ['input', inputTokens],
+    ['output', outputTokens],
+  ] as const) {
+    if (value <= 0) continue;
+    backend.record(run, OPERATION_TOKENS[type], { value, attributes: labels });
+    backend.record(run, OLD_TOKEN_USAGE, { value, attributes: { ...labels, [ATTRIBUTE.tokenType]: type } });
+  }
+  // Models do not report which tokens were text.
+  const attributes = { ...labels, [ATTRIBUTE.modality]: 'unknown' };
+  const counts = { input: inputTokens, output: outputTokens, cached, cacheWrite, reasoning };
+  for (const [type, value = 0] of Object.entries(counts) as [keyof typeof counts, number | undefined][]) {
+    if (value > 0) backend.count(run, USED_TOKENS[type], { value, attributes });
+  }
 }
 
 function chatContent(

@@ -1,9 +1,8 @@
 import type { FinishReason } from '../../model/model.js';
 
 /**
- * Attribute names of the GenAI semantic conventions, from open-telemetry/semantic-conventions-genai at commit 004902b
- * (2026, over the general conventions 1.42).
- * Their status is Development: a later version may rename them.
+ * Attribute names of the GenAI semantic conventions 0.1.0, from open-telemetry/semantic-conventions-genai.
+ * Their status is Development: a later version may rename them. After a rename, the old names stay for one minor version.
  */
 export const ATTRIBUTE = {
   operation: 'gen_ai.operation.name',
@@ -25,9 +24,13 @@ export const ATTRIBUTE = {
   inputTokens: 'gen_ai.usage.input_tokens',
   outputTokens: 'gen_ai.usage.output_tokens',
   cachedTokens: 'gen_ai.usage.cache_read.input_tokens',
-  cacheWriteTokens: 'gen_ai.usage.cache_creation.input_tokens',
+  cacheWriteTokens: 'gen_ai.usage.cache_write.input_tokens',
+  /** The name before 0.1.0. */
+  oldCacheWriteTokens: 'gen_ai.usage.cache_creation.input_tokens',
   reasoningTokens: 'gen_ai.usage.reasoning.output_tokens',
+  /** Of {@link OLD_TOKEN_USAGE}. */
   tokenType: 'gen_ai.token.type',
+  modality: 'gen_ai.token.modality',
   tool: 'gen_ai.tool.name',
   toolCall: 'gen_ai.tool.call.id',
   toolType: 'gen_ai.tool.type',
@@ -43,6 +46,15 @@ export const ATTRIBUTE = {
   runId: 'keelson.run.id',
   runPath: 'keelson.run.path',
   runStatus: 'keelson.run.status',
+  failedBy: 'keelson.failure.by',
+  failedPoint: 'keelson.failure.point',
+  modelFailure: 'keelson.model.failure',
+  largestSource: 'keelson.context.largest_source',
+  server: 'keelson.server.name',
+  serverState: 'keelson.server.state',
+  missCause: 'keelson.cache_miss.cause',
+  missPart: 'keelson.cache_miss.part',
+  missBy: 'keelson.cache_miss.by',
   callStatus: 'keelson.tool.call.status',
   decision: 'keelson.decision.type',
   decisionBy: 'keelson.decision.by',
@@ -53,6 +65,10 @@ export const ATTRIBUTE = {
 
 /** The name of the span event of a decision. */
 export const DECISION = 'keelson.decision';
+
+/** The names of span events about servers that are not connected, and about the cache of the service. */
+export const SERVER_ERROR = 'keelson.server_error';
+export const CACHE_MISS = 'keelson.cache_miss';
 
 /** Values of `gen_ai.operation.name`. */
 export const OPERATION = { agent: 'invoke_agent', chat: 'chat', tool: 'execute_tool' } as const;
@@ -73,19 +89,50 @@ export interface HistogramSpec {
 
 const CALL_SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 
-export const TOKEN_USAGE: HistogramSpec = {
+const TOKENS = Array.from({ length: 14 }, (_, exponent) => 4 ** exponent);
+
+/** Tokens of a model call. */
+export const OPERATION_TOKENS = {
+  input: {
+    name: 'gen_ai.client.inference.operation.input_tokens',
+    unit: '{token}',
+    description: 'Number of input tokens used by a model call.',
+    boundaries: TOKENS,
+  },
+  output: {
+    name: 'gen_ai.client.inference.operation.output_tokens',
+    unit: '{token}',
+    description: 'Number of output tokens used by a model call.',
+    boundaries: TOKENS,
+  },
+} satisfies Record<string, HistogramSpec>;
+
+/** Names of the counters of tokens. */
+export const USED_TOKENS = {
+  input: 'gen_ai.client.inference.usage.input_tokens',
+  output: 'gen_ai.client.inference.usage.output_tokens',
+  cached: 'gen_ai.client.inference.usage.cache_read.input_tokens',
+  cacheWrite: 'gen_ai.client.inference.usage.cache_write.input_tokens',
+  reasoning: 'gen_ai.client.inference.usage.reasoning.output_tokens',
+} as const;
+
+/** The tokens before 0.1.0. */
+export const OLD_TOKEN_USAGE: HistogramSpec = {
   name: 'gen_ai.client.token.usage',
   unit: '{token}',
   description: 'Number of input and output tokens used.',
-  boundaries: Array.from({ length: 14 }, (_, exponent) => 4 ** exponent),
+  boundaries: TOKENS,
 };
 
 export const MODEL_DURATION: HistogramSpec = {
-  name: 'gen_ai.client.operation.duration',
+  name: 'gen_ai.client.inference.duration',
   unit: 's',
   description: 'Duration of a model call.',
   boundaries: CALL_SECONDS,
 };
+
+/** The duration of a model call before 0.1.0. */
+export const OLD_MODEL_DURATION: HistogramSpec = { ...MODEL_DURATION, name: 'gen_ai.client.operation.duration' };
 
 export const AGENT_DURATION: HistogramSpec = {
   name: 'gen_ai.invoke_agent.duration',

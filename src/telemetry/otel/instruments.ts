@@ -10,6 +10,8 @@ import type { HistogramSpec } from './conventions.js';
 
 /** The name of the tracer and the meter, which is the instrumentation scope. */
 export const SCOPE = 'keelson';
+/** The version of the instrumentation scope: that of the package. */
+export const SCOPE_VERSION = '1.0.0';
 
 /** The meter or its provider. Default: the global provider. */
 export interface MeterSource {
@@ -50,7 +52,7 @@ export class Instruments {
     const owner = meter ?? meterProvider;
     if (owner !== this.owner) this.instruments.clear();
     this.owner = owner;
-    const instrument = this.instruments.get(key) ?? make(meter ?? meterProvider.getMeter(SCOPE));
+    const instrument = this.instruments.get(key) ?? make(meter ?? meterProvider.getMeter(SCOPE, SCOPE_VERSION));
     this.instruments.set(key, instrument);
     return instrument;
   }

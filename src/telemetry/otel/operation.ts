@@ -24,8 +24,8 @@ export interface OperationStart {
   readonly parent: Context;
   readonly call?: TracedCall | undefined;
   readonly attributes: () => Attributes;
-  /** The histogram for its duration, with its attributes. */
-  readonly duration: { readonly spec: HistogramSpec; readonly attributes: () => Attributes };
+  /** The histograms for its duration, with their attributes. */
+  readonly duration: { readonly specs: readonly HistogramSpec[]; readonly attributes: () => Attributes };
 }
 
 /** The tool call of an operation. */
@@ -114,10 +114,11 @@ export class Operation {
   }
 
   private measure(errorType: string | undefined): void {
-    const { spec, attributes } = this.duration;
+    const { specs, attributes } = this.duration;
     const seconds = Math.max(0, this.run.clock.now() - this.startedAt) / 1000;
     const failure = errorType === undefined ? {} : { [ATTRIBUTE.errorType]: errorType };
-    this.backend.record(this.run, spec, { value: seconds, attributes: { ...attributes(), ...failure } });
+    const point = { value: seconds, attributes: { ...attributes(), ...failure } };
+    for (const spec of specs) this.backend.record(this.run, spec, point);
   }
 
   /** Reasons, error messages and stacks can quote the conversation, so they are recorded only with `content`. */

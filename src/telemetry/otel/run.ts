@@ -1,13 +1,21 @@
 import { type Attributes, type Context, context, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
 import type { Decision } from '../../lifecycle/decision.js';
 import { hookRunOf, type RunOutcome } from '../../lifecycle/hook-run/hook-run.js';
+import type { RunReport } from '../../lifecycle/hook-run/run-reports.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { AssistantPart, Message } from '../../model/message.js';
 import type { ToolRun } from '../../tools/tool.js';
-import { agentAttributes, decisionAttributes, errorType, usageAttributes } from './attributes.js';
+import {
+  agentAttributes,
+  cacheMissAttributes,
+  decisionAttributes,
+  errorType,
+  failureAttributes,
+  usageAttributes,
+} from './attributes.js';
 import type { Backend } from './backend.js';
 import { answerJson, cut, messagesJson } from './content.js';
-import { AGENT_DURATION, ATTRIBUTE, DECISION, OPERATION } from './conventions.js';
+import { AGENT_DURATION, ATTRIBUTE, CACHE_MISS, DECISION, OPERATION, SERVER_ERROR } from './conventions.js';
 import { Operation, type OperationStart } from './operation.js';
 
 /** Context key of a span's run. */
@@ -45,7 +53,7 @@ export class TracedRun {
       kind: SpanKind.INTERNAL,
       parent: parent.setValue(RUN, run).deleteValue(CALL),
       attributes: () => agentAttributes(run),
-      duration: { spec: AGENT_DURATION, attributes: () => ({ [ATTRIBUTE.agent]: run.agent }) },
+      duration: { specs: [AGENT_DURATION], attributes: () => ({ [ATTRIBUTE.agent]: run.agent }) },
     });
     const earlier = runs.get(run);
     this.first = earlier?.isOver ? earlier.first : this;
@@ -88,6 +96,7 @@ export class TracedRun {
         ...usageAttributes(run.usage),
         [ATTRIBUTE.finishReasons]: finishReason === undefined ? undefined : [finishReason],
         [ATTRIBUTE.runStatus]: outcome.status,
+        ...failureAttributes(isFailed ? outcome.error : undefined),
         ...this.texts(isFailed ? undefined : outcome.text),
       }),
     });
@@ -106,11 +115,15 @@ export class TracedRun {
   private listen(): void {
     const hookRun = hookRunOf(this.run);
     if (hookRun === undefined) return;
-    const { decisions, onDecision, onEnd } = hookRun;
+    const { decisions, onDecision, onReport, onEnd } = hookRun;
     for (const decision of decisions) this.note(decision);
     hookRun.onDecision = (decision) => {
       onDecision?.(decision);
       this.note(decision);
+    };
+    hookRun.onReport = (news) => {
+      onReport?.(news);
+      this.noteReport(news);
     };
     hookRun.onEnd = (outcome) => {
       onEnd?.(outcome);
@@ -122,6 +135,15 @@ export class TracedRun {
     const { type, call } = decision;
     if (type === 'approve' && call !== undefined) this.approvals.push(decision);
     else this.noteOn(this.spanOf(decision), decision);
+  }
+
+  private noteReport(news: RunReport): void {
+    const { operation } = this;
+    if (news.type === 'cache-miss') operation.note(CACHE_MISS, () => cacheMissAttributes(news));
+    if (news.type !== 'server-error') return;
+    for (const { name, state } of news.servers) {
+      operation.note(SERVER_ERROR, () => ({ [ATTRIBUTE.server]: name, [ATTRIBUTE.serverState]: state }));
+    }
   }
 
   /** Returns the open span of the call that a decision is about, else the span of the run. */

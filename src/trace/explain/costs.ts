@@ -1,6 +1,6 @@
 import type { TraceRecordOf } from '../record.js';
 import type { Finding } from './finding.js';
-import { largestSource, type TraceIndex } from './trace-index.js';
+import { largestSource, sizeOf, type TraceIndex } from './trace-index.js';
 
 /** Names the lifecycles that changed the beginning of a request, so that the service could not use its cache. */
 export function cacheMissesIn(trace: TraceIndex): readonly Finding[] {
@@ -36,7 +36,8 @@ export function largeContextsIn(trace: TraceIndex): readonly Finding[] {
     const largest = last && largestSource(last.record);
     if (last === undefined || largest === undefined || !largest.name.startsWith('tool ')) return [];
     const name = largest.name.slice(5);
-    const text = `Results of tool "${name}" are ${largest.size} of the ${largest.total} characters that agent ${trace.agentOf(runId)} read.`;
+    const first = trace.all('model-call', runId)[0]?.record ?? last.record;
+    const text = `Results of tool "${name}" are ${largest.size} of the ${largest.total} characters that agent ${trace.agentOf(runId)} read. At first, it read ${sizeOf(first)}.`;
     return [
       { kind: 'context', text, by: { kind: 'tool', name }, runId, turn: last.record.turn, records: [last.index] },
     ];
@@ -109,19 +110,37 @@ function toolPart(trace: TraceIndex, { record, index }: ReturnType<typeof trace.
   return [{ text: `tool "${name}"`, ms, by: { kind: 'tool', name }, index }];
 }
 
-/** Names the agent that used the most tokens, if the run has nested runs. */
+/** Names the agent that cost the most, or used the most tokens if there are no prices. Only for runs with nested runs. */
 export function tokensIn(trace: TraceIndex): readonly Finding[] {
-  const sums = new Map<string, { tokens: number; runId: string; index: number }>();
+  const sums = new Map<string, Sum>();
   for (const { record, index } of trace.all('model-call')) {
     const agent = trace.agentOf(record.runId);
-    const sum = sums.get(agent) ?? { tokens: 0, runId: record.runId, index };
-    sums.set(agent, { ...sum, tokens: sum.tokens + (record.usage?.totalTokens ?? 0), index });
+    const sum = sums.get(agent) ?? { tokens: 0, cost: 0, runId: record.runId, index };
+    const tokens = sum.tokens + (record.usage?.totalTokens ?? 0);
+    sums.set(agent, { ...sum, tokens, cost: sum.cost + (record.cost ?? 0), index });
   }
-  const total = [...sums.values()].reduce((sum, { tokens }) => sum + tokens, 0);
-  const [most] = [...sums].sort(([, a], [, b]) => b.tokens - a.tokens);
+  const total = [...sums.values()].reduce(
+    (all, { tokens, cost }) => ({ tokens: all.tokens + tokens, cost: all.cost + cost }),
+    { tokens: 0, cost: 0 },
+  );
+  const unit = total.cost > 0 ? 'cost' : 'tokens';
+  const [most] = [...sums].sort(([, a], [, b]) => b[unit] - a[unit]);
   if (most === undefined || sums.size < 2) return [];
-  const [agent, { tokens, runId, index }] = most;
-  if (tokens * 2 <= total) return [];
-  const text = `Agent ${agent} used ${tokens} of the ${total} tokens.`;
+  const [agent, { tokens, cost, runId, index }] = most;
+  if (most[1][unit] * 2 <= total[unit]) return [];
+  const price = unit === 'cost' ? `, and cost ${dollars(cost)} of ${dollars(total.cost)}` : '';
+  const text = `Agent ${agent} used ${tokens} of the ${total.tokens} tokens${price}.`;
   return [{ kind: 'tokens', text, by: { kind: 'agent', name: JSON.parse(agent) }, runId, records: [index] }];
+}
+
+interface Sum {
+  readonly tokens: number;
+  /** In US dollars. */
+  readonly cost: number;
+  readonly runId: string;
+  readonly index: number;
+}
+
+function dollars(amount: number): string {
+  return `$${amount < 0.01 ? amount.toPrecision(2) : amount.toFixed(2)}`;
 }

@@ -7,7 +7,7 @@ import { TraceIndex } from './trace-index.js';
 
 /**
  * Says what went wrong in a traced run, and which lifecycle, tool, server or model caused it. The order is: failures, calls that
- * were denied or failed, then what took context, time and tokens.
+ * failed or were denied, then what took context, time and tokens.
  *
  * @example
  * const lines: string[] = [];
@@ -19,8 +19,8 @@ export function explain(records: readonly TraceRecord[]): readonly Finding[] {
   const trace = new TraceIndex(records);
   return [
     ...failuresIn(trace),
-    ...deniedCallsIn(trace),
     ...failedCallsIn(trace),
+    ...deniedCallsIn(trace),
     ...downServersIn(trace),
     ...cacheMissesIn(trace),
     ...largeContextsIn(trace),

@@ -14,7 +14,7 @@ export interface Finding {
    * - `cache-miss`: the service read fewer cached tokens than the requests had in common.
    * - `context`: a part of the context is larger than all others together.
    * - `slow-turn`: a part took at least half of the time of the slowest turn.
-   * - `tokens`: one of several agents used more than half of the tokens.
+   * - `tokens`: one of several agents cost more than half of the money or, without prices, used more than half of the tokens.
    */
   readonly kind:
     | 'failure'

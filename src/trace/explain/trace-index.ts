@@ -9,17 +9,21 @@ export interface Indexed<Type extends TraceRecord['type'] = TraceRecord['type']>
 /** The records of a trace, by type and by run. */
 export class TraceIndex {
   private readonly agents = new Map<string, string>();
+  private readonly byType = new Map<string, unknown[]>();
 
   constructor(readonly records: readonly TraceRecord[]) {
+    for (const [index, record] of records.entries()) {
+      const known = this.byType.get(record.type);
+      if (known === undefined) this.byType.set(record.type, [{ index, record }]);
+      else known.push({ index, record });
+    }
     for (const { record } of this.all('run-start')) this.agents.set(record.runId, record.agent);
   }
 
   /** Returns the records of a type, in order. */
   all<Type extends TraceRecord['type']>(type: Type, runId?: string): readonly Indexed<Type>[] {
-    return this.records.flatMap((record, index) => {
-      if (record.type !== type || (runId !== undefined && record.runId !== runId)) return [];
-      return [{ index, record: record as TraceRecordOf<Type> }];
-    });
+    const found = (this.byType.get(type) ?? []) as readonly Indexed<Type>[];
+    return runId === undefined ? found : found.filter(({ record }) => record.runId === runId);
   }
 
   /** Returns the name of the agent of a run, in quotes. */
@@ -39,9 +43,14 @@ export class TraceIndex {
 }
 
 /** Returns the source of most characters of a model call, if it is more than half. */
-export function largestSource({ context }: TraceRecordOf<'model-call'>) {
-  const sizes = Object.entries(context.sizes).sort(([, a], [, b]) => b - a);
-  const total = sizes.reduce((sum, [, size]) => sum + size, 0);
+export function largestSource(call: TraceRecordOf<'model-call'>) {
+  const sizes = Object.entries(call.context.sizes).sort(([, a], [, b]) => b - a);
+  const total = sizeOf(call);
   const [name, size] = sizes[0] ?? ['', 0];
   return size * 2 > total ? { name, size, total } : undefined;
+}
+
+/** Returns the number of characters that a model read. */
+export function sizeOf({ context }: TraceRecordOf<'model-call'>): number {
+  return Object.values(context.sizes).reduce((sum, size) => sum + size, 0);
 }

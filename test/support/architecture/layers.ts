@@ -29,6 +29,7 @@ const layerOf: Record<string, number> = {
   durable: LEAF,
   testing: LEAF,
   trace: LEAF,
+  page: LEAF,
   ui: LEAF,
   'telemetry/otel': LEAF,
   'index.ts': ENTRY,
@@ -45,6 +46,7 @@ const leafMayImport: Record<string, readonly string[]> = {
   plugins: ['trust'],
   testing: ['agent'],
   trace: ['agent'],
+  page: ['trace'],
   ui: ['agent'],
   durable: ['agent'],
 };
@@ -87,7 +89,7 @@ const clients: Record<string, readonly string[]> = {
   yaml: ['skills/front-matter.ts'],
   jiti: ['plugins'],
   // The build removes the import.
-  esbuild: ['mcp/schema/worker-source.ts'],
+  esbuild: ['mcp/schema/worker-source.ts', 'cli/page/page-source.ts'],
 };
 
 const rootMayReach = ['@cfworker/json-schema', 'eventemitter3', 'p-timeout', 'zod'];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { afterAll } from 'vitest';
-import { WORKER_SOURCE, workerModule } from '../../../scripts/worker-module.js';
+import { SOURCE, sourceModule } from '../../../scripts/source-module.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -22,15 +22,15 @@ export async function bundle(program: string, isWhole = false): Promise<string> 
   await build({
     ...{ entryPoints: [program], outfile, bundle: true, platform: 'node', format: 'esm', target: 'node20' },
     ...{ packages: isWhole ? 'bundle' : 'external', tsconfig: join(root, 'tsconfig.json'), logLevel: 'warning' },
-    plugins: [workerInAString],
+    plugins: [programsInStrings],
   });
   return outfile;
 }
 
 /** As in the build of the package. The worker thread of MCP schema checks has no file beside the program. */
-const workerInAString: Plugin = {
-  name: 'worker-in-a-string',
+const programsInStrings: Plugin = {
+  name: 'programs-in-strings',
   setup(builder) {
-    builder.onLoad({ filter: WORKER_SOURCE }, async () => ({ contents: await workerModule(), loader: 'ts' }));
+    builder.onLoad({ filter: SOURCE }, async ({ path }) => ({ contents: await sourceModule(path), loader: 'ts' }));
   },
 };

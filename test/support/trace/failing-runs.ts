@@ -12,8 +12,8 @@ import { keepingLogger } from '../agent/silent-logger.js';
 /** A run that goes wrong, and the words in which a person would blame its cause. */
 export interface FailingRun {
   readonly title: string;
-  /** Runs with a trace. A rejection of the run is expected. */
-  run(trace: AgentLifecycle): Promise<unknown>;
+  /** Runs with a lifecycle on the outermost agent, and others on the agents inside. A rejection of the run is expected. */
+  run(lifecycle: AgentLifecycle, inside?: readonly AgentLifecycle[]): Promise<unknown>;
   /** The first finding of `explain`. */
   readonly says: Pick<Finding, 'kind' | 'by'> & { readonly text: RegExp };
 }
@@ -25,16 +25,17 @@ const quiet = { logger: keepingLogger() };
 export const FAILING_RUNS: readonly FailingRun[] = [
   {
     title: 'a tool that throws two levels down',
-    async run(trace) {
+    async run(trace, lifecycle = []) {
       const pay = toolOf('pay', () => {
         throw new RangeError('The card was declined.');
       });
-      const clerk = new Agent({ name: 'clerk', model: scriptedModel([calls('pay'), 'Not paid.']), tools: [pay] });
+      const clerk = new Agent({ name: 'clerk', model: scriptedModel([calls('pay'), 'Not paid.']), tools: [pay], lifecycle });
       const ask = clerk.asTool({ description: 'Pays.' });
       const desk = new Agent({
         name: 'desk',
         model: scriptedModel([calls({ name: 'clerk', input: { prompt: 'Pay.' } }), 'The clerk failed.']),
         tools: [ask],
+        lifecycle,
       });
       const boss = new Agent({
         name: 'boss',
@@ -71,11 +72,12 @@ export const FAILING_RUNS: readonly FailingRun[] = [
   },
   {
     title: 'a limit of the outer agent that ends a nested run',
-    async run(trace) {
+    async run(trace, lifecycle = []) {
       const clerk = new Agent({
         name: 'clerk',
         model: scriptedModel([calls('look'), calls('look'), 'Done.']),
         tools: [toolOf('look', () => 'nothing')],
+        lifecycle,
       });
       const boss = new Agent({
         name: 'boss',

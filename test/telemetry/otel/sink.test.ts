@@ -40,20 +40,20 @@ describe('the metrics of runs', () => {
     const chat = { 'gen_ai.operation.name': 'chat', 'gen_ai.provider.name': 'acme', 'gen_ai.request.model': 'm' };
     const tool = { 'gen_ai.tool.type': 'function', 'gen_ai.agent.name': 'clerk' };
     const failed = { 'gen_ai.tool.name': '_OTHER', 'error.type': 'tool_error' };
+    const used = { ...chat, 'gen_ai.token.modality': 'unknown' };
     const points = await telemetry.points();
+    const twice = { count: 2, attributes: chat };
     expect(points.map(({ name, unit, count, attributes }) => ({ name, unit, count, attributes }))).toEqual([
-      {
-        ...{ name: 'gen_ai.client.operation.duration', unit: 's', count: 2 },
-        attributes: chat,
-      },
-      {
+      { name: 'gen_ai.client.inference.duration', unit: 's', ...twice },
+      { name: 'gen_ai.client.operation.duration', unit: 's', ...twice },
+      { name: 'gen_ai.client.inference.operation.input_tokens', unit: '{token}', ...twice },
+      ...['input', 'output'].map((type) => ({
         ...{ name: 'gen_ai.client.token.usage', unit: '{token}', count: 2 },
-        attributes: { ...chat, 'gen_ai.token.type': 'input' },
-      },
-      {
-        ...{ name: 'gen_ai.client.token.usage', unit: '{token}', count: 2 },
-        attributes: { ...chat, 'gen_ai.token.type': 'output' },
-      },
+        attributes: { ...chat, 'gen_ai.token.type': type },
+      })),
+      { name: 'gen_ai.client.inference.operation.output_tokens', unit: '{token}', ...twice },
+      { name: 'gen_ai.client.inference.usage.input_tokens', unit: '{token}', count: undefined, attributes: used },
+      { name: 'gen_ai.client.inference.usage.output_tokens', unit: '{token}', count: undefined, attributes: used },
       {
         ...{ name: 'gen_ai.execute_tool.duration', unit: 's', count: 1 },
         attributes: { ...tool, 'gen_ai.tool.name': 'echo' },
@@ -67,14 +67,20 @@ describe('the metrics of runs', () => {
         attributes: { 'gen_ai.agent.name': 'clerk' },
       },
     ]);
-    const byName = Object.fromEntries(points.map(({ name, buckets }) => [name, buckets.boundaries]));
+    const byName = Object.fromEntries(points.map(({ name, buckets }) => [name, buckets?.boundaries]));
     expect(byName).toEqual({
+      'gen_ai.client.inference.duration': CALL,
+      'gen_ai.client.inference.operation.input_tokens': TOKENS,
+      'gen_ai.client.inference.operation.output_tokens': TOKENS,
+      'gen_ai.client.inference.usage.input_tokens': undefined,
+      'gen_ai.client.inference.usage.output_tokens': undefined,
       'gen_ai.client.operation.duration': CALL,
       'gen_ai.client.token.usage': TOKENS,
       'gen_ai.execute_tool.duration': CALL,
       'gen_ai.invoke_agent.duration': RUN,
     });
-    expect(points.filter(({ unit }) => unit === '{token}').map(({ sum }) => sum)).toEqual([20, 10]);
+    const tokens = points.filter(({ unit }) => unit === '{token}');
+    expect(tokens.map(({ sum, value }) => sum ?? value)).toEqual([20, 20, 10, 10, 20, 10]);
   });
 
   test('have the error type as an attribute', async () => {
@@ -85,7 +91,7 @@ describe('the metrics of runs', () => {
     const [chat] = await telemetry.pointsOf('gen_ai.client.operation.duration');
     const [agent] = await telemetry.pointsOf('gen_ai.invoke_agent.duration');
     expect([chat?.attributes['error.type'], agent?.attributes['error.type']]).toEqual(['503', '503']);
-    expect(await telemetry.pointsOf('gen_ai.client.token.usage')).toEqual([]);
+    expect((await telemetry.points()).filter(({ unit }) => unit === '{token}')).toEqual([]);
   });
 
   test('are recorded as soon as a global provider is set', async () => {

@@ -48,7 +48,7 @@ function createAgent(script: Script, lifecycle: readonly AgentLifecycle[] = []):
 
 describe('a run', () => {
   test('has a span for the run, each model call and each tool call, with the attributes of the conventions', async () => {
-    const usage = { inputTokens: 7, outputTokens: 3, cachedInputTokens: 2, reasoningTokens: 1 };
+    const usage = { inputTokens: 7, outputTokens: 3, cachedInputTokens: 2, cacheWriteTokens: 4, reasoningTokens: 1 };
     const script = [calls('add', { a: 1, b: 2 }), says('Three.', { usage })];
     const settings = {
       ...{ temperature: 0.5, topP: 0.9, maxOutputTokens: 100, stopSequences: ['END'], seed: 7 },
@@ -96,7 +96,8 @@ describe('a run', () => {
         'gen_ai.agent.name': 'clerk',
       },
     });
-    const tokens = { 'gen_ai.usage.cache_read.input_tokens': 2, 'gen_ai.usage.reasoning.output_tokens': 1 };
+    const written = { 'gen_ai.usage.cache_write.input_tokens': 4, 'gen_ai.usage.cache_creation.input_tokens': 4 };
+    const tokens = { ...written, 'gen_ai.usage.cache_read.input_tokens': 2, 'gen_ai.usage.reasoning.output_tokens': 1 };
     expect(last?.attributes).toEqual({
       ...chat,
       ...tokens,
@@ -334,6 +335,8 @@ test('measures durations with the clock of the run', async () => {
 
   await new Agent({ name: 'clerk', model, clock, lifecycle: [tick, openTelemetry()] }).run('Hello');
 
-  expect((await telemetry.pointsOf('gen_ai.client.operation.duration')).map(({ sum }) => sum)).toEqual([2.5]);
+  for (const name of ['gen_ai.client.inference.duration', 'gen_ai.client.operation.duration']) {
+    expect((await telemetry.pointsOf(name)).map(({ sum }) => sum)).toEqual([2.5]);
+  }
   expect((await telemetry.pointsOf('gen_ai.invoke_agent.duration')).map(({ sum }) => sum)).toEqual([2.5]);
 });

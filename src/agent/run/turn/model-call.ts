@@ -31,7 +31,8 @@ export async function callModel(request: ModelCallRequest, scope: CallScope): Pr
     pay?.(response.usage);
     if (run.listeners.active) step.record(attempt, response);
     watched?.({ response });
-    const hearsMisses = run.listeners.watch !== undefined || run.listeners.hears('cache-miss');
+    const { watch } = run.listeners;
+    const hearsMisses = (watch ?? scope.run.onReport) !== undefined || run.listeners.hears('cache-miss');
     if (attempt > 0 && response.usage.cachedInputTokens !== undefined && hearsMisses) {
       await watchCache(run, request, response);
     }

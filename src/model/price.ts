@@ -1,7 +1,7 @@
 import { OptionInvalidError } from '../errors.js';
 import { group, numberRule, required } from '../internal/options/rules.js';
 import type { OptionTable } from '../internal/options/validate.js';
-import type { Usage } from '../model/model.js';
+import type { Usage } from './model.js';
 
 /** Prices of a model in US dollars for a million tokens. */
 export interface ModelPrice {

@@ -1,0 +1,80 @@
+import type { TraceRecord, TraceRecordOf } from '../../trace/record.js';
+import { jsonText } from './json-text.js';
+import type { Item, Mark, Story } from './story.js';
+
+/** One block of the conversation, as people read it. */
+export interface Block {
+  readonly role: 'user' | 'assistant' | 'reasoning' | 'call' | 'note' | 'error';
+  readonly who: string;
+  readonly text: string;
+  /** The arguments of a call. */
+  readonly input?: string | undefined;
+  readonly mark: Mark;
+  readonly depth: number;
+  readonly runId: string;
+  /** The index of the record that has the text. */
+  readonly index: number;
+  readonly item: Item | undefined;
+}
+
+/** Returns what was said in a run and in the runs inside, in order. */
+export function conversationOf(story: Story): readonly Block[] {
+  const agents = new Map<string, string>();
+  return story.records.flatMap((record, index) => {
+    const item = story.itemOf.get(index);
+    const { runId, path = [] } = record;
+    if (record.type === 'run-start') agents.set(runId, record.agent);
+    if (record.type === 'handoff') agents.set(runId, record.to);
+    const agent = agents.get(runId) ?? 'agent';
+    const base = { mark: 'fine', depth: path.length, runId, index, item } as const;
+    return saidIn({ story, item, agent }, record).map((said): Block => ({ ...base, ...said }));
+  });
+}
+
+interface Place {
+  readonly story: Story;
+  readonly item: Item | undefined;
+  readonly agent: string;
+}
+
+type Said = Pick<Block, 'role' | 'who' | 'text'> & Partial<Block>;
+
+function saidIn(place: Place, record: TraceRecord): readonly Said[] {
+  switch (record.type) {
+    case 'run-start':
+      return record.input === ''
+        ? []
+        : [{ role: 'user', who: record.path === undefined ? 'user' : 'task', text: record.input }];
+    case 'post':
+      return [{ role: 'user', who: record.by ?? 'post', text: jsonText(record.message.content) }];
+    case 'model-end':
+      return (record.response?.content ?? []).flatMap((part): Said[] => {
+        if (part.type === 'text') return [{ role: 'assistant', who: place.agent, text: part.text }];
+        return part.type === 'reasoning' ? [{ role: 'reasoning', who: 'reasoning', text: part.text }] : [];
+      });
+    case 'tool-start':
+      return [callOf(place, record)];
+    case 'handoff':
+      return [{ role: 'note', who: 'handoff', text: `${record.from} handed over to ${record.to}.` }];
+    case 'compaction-end':
+      return [{ role: 'note', who: 'compaction', text: 'Old messages were replaced by a summary.' }];
+    case 'run-error':
+      return [{ role: 'error', who: place.agent, text: record.error.message, mark: 'failed' }];
+    default:
+      return [];
+  }
+}
+
+/** A call is shown where it began, before the runs inside. */
+function callOf({ story, item }: Place, { name, input }: TraceRecordOf<'tool-start'>): Said {
+  const end = item && story.records[item.to];
+  const shown = { role: 'call', who: name, input: jsonText(input), mark: item?.mark ?? 'fine' } as const;
+  if (end?.type !== 'tool-end') return { ...shown, text: 'did not end' };
+  if (end.result === undefined) return { ...shown, text: 'waits for a decision' };
+  return { ...shown, text: end.error?.message ?? contentText(end.result.content) };
+}
+
+function contentText(content: unknown): string {
+  if (!Array.isArray(content)) return jsonText(content);
+  return content.map((part) => (typeof part?.text === 'string' ? part.text : jsonText(part))).join('\n');
+}

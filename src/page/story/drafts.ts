@@ -1,0 +1,55 @@
+import type { Group, Item, Lane } from './story.js';
+
+/** A value that is still being built. */
+type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** A lane that still gets items. */
+export type LaneDraft = Omit<Lane, 'items' | 'group'> & { readonly group: GroupDraft; readonly items: ItemDraft[] };
+
+/** An item that may still be open. */
+export type ItemDraft = Omit<Draft<Item>, 'lane'> & { readonly lane: LaneDraft };
+
+/** A group that still gets lanes. */
+export interface GroupDraft extends Omit<Group, 'lanes' | 'parent'> {
+  readonly parent: LaneDraft | undefined;
+  lanes: LaneDraft[];
+}
+
+/** Holds the groups and their lanes. */
+export class Lanes {
+  readonly groups = new Map<string, GroupDraft>();
+
+  /** Returns the group of the runs that an agent has inside of a lane. */
+  group(agent: string, parent: LaneDraft | undefined): GroupDraft {
+    const key = parent === undefined ? agent : `${this.keyOf(parent.group)}\n${parent.name}\n${agent}`;
+    const depth = parent === undefined ? 0 : parent.group.depth + 1;
+    const group = this.groups.get(key) ?? { agent, depth, parent, lanes: [] };
+    this.groups.set(key, group);
+    return group;
+  }
+
+  lane(group: GroupDraft, kind: Lane['kind'], name: string): LaneDraft {
+    const known = group.lanes.find((lane) => lane.kind === kind && lane.name === name);
+    if (known !== undefined) return known;
+    const lane = { kind, name, group, items: [] };
+    group.lanes.push(lane);
+    return lane;
+  }
+
+  /** Returns the groups with their lanes in the order of the page. `order` has the names of lifecycles. */
+  inOrder(order: readonly string[]): GroupDraft[] {
+    const place = ({ kind, name }: LaneDraft) => KINDS.indexOf(kind) * 10_000 + order.indexOf(name);
+    for (const group of this.groups.values()) group.lanes.sort((a, b) => place(a) - place(b));
+    const below = (parent: LaneDraft | undefined): GroupDraft[] =>
+      [...this.groups.values()]
+        .filter((group) => group.parent === parent)
+        .flatMap((group) => [group, ...group.lanes.filter(({ kind }) => kind === 'tool').flatMap(below)]);
+    return below(undefined);
+  }
+
+  private keyOf(group: GroupDraft): string {
+    return [...this.groups].find(([, one]) => one === group)?.[0] ?? '';
+  }
+}
+
+const KINDS: readonly Lane['kind'][] = ['turns', 'lifecycle', 'model', 'context', 'tool'];

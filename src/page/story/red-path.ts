@@ -1,0 +1,31 @@
+import type { Cause, Finding } from '../../trace/explain/finding.js';
+import type { Item, Lane, Story } from './story.js';
+
+/** Returns the items that lead from a failure, seen from the outermost run, to the part that caused it. */
+export function redPath(story: Story, { records, by }: Finding): readonly Item[] {
+  const shown = [...records].reverse().flatMap((index) => story.itemOf.get(index) ?? []);
+  const [effect] = shown;
+  if (effect === undefined) return [];
+  const path = [...callersOf(story, effect), ...shown];
+  const cause = by && causeItem(path, by);
+  const unique = new Set(cause === undefined ? path : [...path, cause]);
+  return [...unique];
+}
+
+/** Returns the tool calls that lead to the run of an item, from the outermost. */
+function callersOf({ callers }: Story, { runId }: Item): readonly Item[] {
+  const found: Item[] = [];
+  for (let caller = callers.get(runId); caller !== undefined; caller = callers.get(caller.runId)) found.unshift(caller);
+  return found;
+}
+
+/** Returns the last item of the lane of the cause up to the end of the effect, in the run itself or in an outer one. */
+function causeItem(path: readonly Item[], { kind, name }: Cause): Item | undefined {
+  const isOfCause = (lane: Lane) => lane.kind === kind && lane.name === name;
+  if (path.some(({ lane }) => isOfCause(lane))) return undefined;
+  for (const { lane, to } of [...path].reverse()) {
+    const last = lane.group.lanes.find(isOfCause)?.items.findLast((item) => item.from <= to);
+    if (last !== undefined) return last;
+  }
+  return undefined;
+}

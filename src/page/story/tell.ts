@@ -1,0 +1,207 @@
+import { explain } from '../../trace/explain/explain.js';
+import type { TraceRecord, TraceRecordOf } from '../../trace/record.js';
+import { type GroupDraft, type ItemDraft, type LaneDraft, Lanes } from './drafts.js';
+import { lifecycleOrder } from './lifecycle-order.js';
+import type { Mark, Story } from './story.js';
+
+/** Arranges the records of a trace for the page. */
+export function tell(records: readonly TraceRecord[]): Story {
+  const teller = new Teller(records);
+  records.forEach((record, index) => {
+    teller.take(record, index);
+  });
+  const groups = teller.lanes.inOrder(lifecycleOrder(records));
+  const items = [...teller.items].sort((a, b) => a.from - b.from);
+  return { records, findings: explain(records), groups, items, itemOf: teller.itemOf, callers: teller.callers };
+}
+
+/** The open parts of a run. */
+interface OpenRun {
+  readonly group: GroupDraft;
+  turn: ItemDraft | undefined;
+  /** The index of the record at which the model call of the turn began, with its hooks. */
+  begun: number;
+  /** The index of the record at which the current attempt began. */
+  asked: number;
+}
+
+type Drawn = Pick<ItemDraft, 'kind' | 'title' | 'mark'> & { readonly from?: number; readonly ms?: number | undefined };
+
+class Teller {
+  readonly lanes = new Lanes();
+  readonly items: ItemDraft[] = [];
+  readonly itemOf = new Map<number, ItemDraft>();
+  readonly callers = new Map<string, ItemDraft>();
+  private readonly runs = new Map<string, OpenRun>();
+  /** The open tool calls, by the ids of the calls that lead to them. */
+  private readonly calls = new Map<string, ItemDraft>();
+
+  constructor(private readonly records: readonly TraceRecord[]) {}
+
+  take(record: TraceRecord, index: number): void {
+    if (record.type === 'trace') return;
+    if (record.type === 'run-start') return this.startRun(record);
+    const run = this.runs.get(record.runId);
+    if (run === undefined) return;
+    const tell = TELLERS[record.type] as Tell | undefined;
+    if (tell !== undefined) tell({ teller: this, run, index }, record);
+    else this.note(run, index, { kind: 'event', title: record.type, mark: 'note' });
+  }
+
+  private startRun({ runId, agent, path }: TraceRecordOf<'run-start'>): void {
+    const caller = path && this.calls.get(keyOf(path));
+    if (caller !== undefined) this.callers.set(runId, caller);
+    const group = this.lanes.group(agent, caller?.lane);
+    this.lanes.lane(group, 'turns', agent);
+    this.runs.set(runId, { group, turn: undefined, begun: 0, asked: 0 });
+  }
+
+  /** Adds an item to a lane. It ends at the record, and begins there if it has no `from`. */
+  add(lane: LaneDraft, index: number, { from = index, ms, ...drawn }: Drawn): ItemDraft {
+    const { runId, turn } = { turn: undefined, ...this.records[index] } as { runId: string; turn: number | undefined };
+    const item = { ...drawn, lane, runId, turn, from, to: index, ms };
+    this.items.push(item);
+    lane.items.push(item);
+    if (!this.itemOf.has(from)) this.itemOf.set(from, item);
+    this.itemOf.set(index, item);
+    return item;
+  }
+
+  /** Adds a moment to the lane of the turns. */
+  note({ group }: OpenRun, index: number, drawn: Drawn): void {
+    this.add(this.lanes.lane(group, 'turns', group.agent), index, drawn);
+  }
+
+  /** Starts an item that ends later. */
+  open(lane: LaneDraft, index: number, drawn: Drawn): ItemDraft {
+    const item = this.add(lane, index, drawn);
+    item.to = this.records.length - 1;
+    item.ms = Math.max(0, (this.records.at(-1)?.at ?? 0) - this.timeOf(index));
+    return item;
+  }
+
+  close(item: ItemDraft, index: number): void {
+    item.to = index;
+    item.ms = Math.max(0, this.timeOf(index) - this.timeOf(item.from));
+    this.itemOf.set(index, item);
+  }
+
+  startCall({ path = [], callId }: TraceRecordOf<'tool-start'>, item: ItemDraft): void {
+    this.calls.set(keyOf([...path, callId]), item);
+  }
+
+  endCall({ path = [], callId }: TraceRecordOf<'tool-end'>): ItemDraft | undefined {
+    return this.calls.get(keyOf([...path, callId]));
+  }
+
+  /** Returns true if a lifecycle answered a call in place of its tool. */
+  isDenied({ runId, turn, callId }: TraceRecordOf<'tool-end'>, { from, to }: ItemDraft): boolean {
+    return this.records.slice(from, to).some((record) => {
+      if (record.type !== 'decision' || record.runId !== runId) return false;
+      const { decision } = record;
+      return decision.turn === turn && decision.call?.id === callId && DENIALS.has(decision.type);
+    });
+  }
+
+  recordAt(index: number): TraceRecord | undefined {
+    return this.records[index];
+  }
+
+  private timeOf(index: number): number {
+    return this.records[index]?.at ?? 0;
+  }
+}
+
+interface Scene {
+  readonly teller: Teller;
+  readonly run: OpenRun;
+  readonly index: number;
+}
+
+type Tell = (scene: Scene, record: TraceRecord) => void;
+
+const DENIALS: ReadonlySet<string> = new Set(['respond', 'reject', 'block']);
+
+const DECISION_MARKS: Readonly<Record<string, Mark>> = {
+  approve: 'fine',
+  reject: 'denied',
+  respond: 'denied',
+  block: 'denied',
+  suspend: 'waits',
+  modify: 'changed',
+  pass: 'failed',
+};
+
+/** How each type of record is told. A type that is missing is a note on the turns; `undefined` work is left out. */
+const TELLERS: { readonly [Type in TraceRecord['type']]?: (scene: Scene, record: TraceRecordOf<Type>) => void } = {
+  'turn-start'({ teller, run, index }, { turn }) {
+    const lane = teller.lanes.lane(run.group, 'turns', run.group.agent);
+    run.turn = teller.open(lane, index, { kind: 'turn', title: `turn ${turn}`, mark: 'fine' });
+  },
+  'turn-end'({ teller, run, index }) {
+    if (run.turn !== undefined) teller.close(run.turn, index);
+  },
+  'model-start'({ run, index }) {
+    run.begun = index;
+    run.asked = index;
+  },
+  'model-call'({ teller, run, index }, { model, attempt, ms, error }) {
+    const from = attempt === 0 ? index - 1 : run.asked;
+    const drawn = { kind: 'model', title: model, mark: error === undefined ? 'fine' : 'failed', from, ms } as const;
+    teller.add(teller.lanes.lane(run.group, 'model', model), index, drawn);
+    teller.lanes.lane(run.group, 'context', 'context');
+    run.asked = index;
+  },
+  'model-end'({ teller, run, index }) {
+    const call = teller.itemOf.get(run.asked);
+    if (call !== undefined) teller.itemOf.set(index, call);
+  },
+  'model-error': () => {},
+  hook({ teller, run, index }, { lifecycle, point, ms, call }) {
+    const callStart = point === 'wrapToolCall' && call ? startOf(teller, run, call.id) : undefined;
+    const from = callStart ?? (point === 'wrapModelCall' ? Math.min(run.begun, index - 1) : index - 1);
+    const drawn = { kind: 'hook', title: `${lifecycle}: ${point}`, mark: 'fine', from, ms } as const;
+    teller.add(teller.lanes.lane(run.group, 'lifecycle', lifecycle), index, drawn);
+  },
+  decision({ teller, run, index }, { decision: { type, by, point, call } }) {
+    const title = `${by}: ${type} in ${point}${call === undefined ? '' : ` of "${call.name}"`}`;
+    const drawn = { kind: 'decision', title, mark: DECISION_MARKS[type] ?? 'note' } as const;
+    teller.add(teller.lanes.lane(run.group, 'lifecycle', by), index, drawn);
+  },
+  'tool-start'({ teller, run, index }, record) {
+    const lane = teller.lanes.lane(run.group, 'tool', record.name);
+    teller.startCall(record, teller.open(lane, index, { kind: 'tool', title: record.name, mark: 'waits' }));
+  },
+  'tool-end'({ teller, index }, record) {
+    const item = teller.endCall(record);
+    if (item === undefined) return;
+    teller.close(item, index);
+    if (record.result === undefined) return;
+    item.mark = 'fine';
+    if (record.result.isError === true) item.mark = teller.isDenied(record, item) ? 'denied' : 'failed';
+  },
+  'cache-miss'({ teller, run, index }) {
+    teller.note(run, index, { kind: 'event', title: 'cache miss', mark: 'changed' });
+  },
+  'server-error'({ teller, run, index }, { servers }) {
+    const title = `server ${servers.map(({ name }) => JSON.stringify(name)).join(', ')} not connected`;
+    teller.note(run, index, { kind: 'event', title, mark: 'failed' });
+  },
+  'run-error'({ teller, run, index }) {
+    teller.note(run, index, { kind: 'failure', title: `${run.group.agent} failed`, mark: 'failed' });
+  },
+  'run-end': () => {},
+  entry: () => {},
+};
+
+function startOf(teller: Teller, { group }: OpenRun, callId: string): number | undefined {
+  const isCall = ({ from }: ItemDraft) => {
+    const start = teller.recordAt(from);
+    return start?.type === 'tool-start' && start.callId === callId;
+  };
+  return teller.items.findLast((item) => item.kind === 'tool' && item.lane.group === group && isCall(item))?.from;
+}
+
+function keyOf(path: readonly string[]): string {
+  return path.join('\n');
+}

@@ -1,0 +1,53 @@
+import { readTrace } from '../../trace/record-line.js';
+import type { App } from './app.js';
+import { element } from './element.js';
+
+/** A trace of the folder, as the server lists it. */
+interface Listed {
+  readonly id: string;
+  readonly name: string;
+  readonly size: number;
+}
+
+const EVERY_MS = 1_000;
+
+/** Shows the newest trace of the folder that the server follows, until a person chooses another one. */
+export function followFolder(app: App): void {
+  const picker = element('select', { label: 'Trace' });
+  app.toolbar.add(picker);
+  let isChosen = false;
+  let shown = '';
+  picker.addEventListener('change', () => {
+    isChosen = true;
+  });
+  const look = async () => {
+    const traces: readonly Listed[] = await (await fetch('traces')).json();
+    list(picker, traces);
+    const newest = traces[0];
+    if (!isChosen && newest !== undefined) picker.value = newest.id;
+    const current = traces.find(({ id }) => id === picker.value);
+    const state = `${current?.id} ${current?.size}`;
+    if (current === undefined || state === shown) return;
+    const text = await (await fetch(`traces/${current.id}`)).text();
+    if (text === '') return;
+    app.show(readTrace(text));
+    shown = state;
+  };
+  const again = () =>
+    look()
+      .then(
+        () => app.toolbar.warn(''),
+        (error) => app.toolbar.warn(error instanceof Error ? error.message : String(error)),
+      )
+      .finally(() => setTimeout(again, EVERY_MS));
+  void again();
+}
+
+function list(picker: HTMLSelectElement, traces: readonly Listed[]): void {
+  const ids = traces.map(({ id }) => id).join();
+  if (picker.dataset.ids === ids) return;
+  const { value } = picker;
+  picker.dataset.ids = ids;
+  picker.replaceChildren(...traces.map(({ id, name }) => element('option', { text: name, attributes: { value: id } })));
+  picker.value = value;
+}

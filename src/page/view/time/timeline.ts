@@ -1,0 +1,139 @@
+import type { Group, Item, Story } from '../../story/story.js';
+import { drawn, element } from '../element.js';
+import { labelOf, stripeOf, ticksOf } from './labels.js';
+import { Placement } from './placement.js';
+import { redLine } from './red-line.js';
+import { AXIS_HEIGHT, foldedAtFirst, rowsOf, unfold } from './rows.js';
+import { VisiblePart } from './visible-part.js';
+
+/** The space that a record gets at least, in pixels. */
+const LEAST_SPACE = 7;
+/** Space behind the last record, in pixels. */
+const END = 24;
+
+/** The lanes of a run over the time. Draws only the items near the visible part. */
+export class Timeline {
+  readonly root = element('div', {
+    class: 'timeline',
+    label: 'Time line',
+    attributes: { role: 'group', tabindex: '0' },
+  });
+  private readonly labels = element('div', { class: 'labels' });
+  private readonly tracks = element('div', { class: 'tracks' });
+  private readonly line = drawn('svg', { class: 'red-line', 'aria-hidden': 'true' });
+  private readonly folded: Set<Group>;
+  private placement: Placement;
+  private part: VisiblePart;
+  private matches: ReadonlySet<Item> | undefined;
+  private path: readonly Item[] = [];
+  private selected: Item | undefined;
+  private zoom = 1;
+
+  constructor(
+    private readonly story: Story,
+    private readonly select: (item: Item) => void,
+  ) {
+    this.folded = foldedAtFirst(story);
+    this.placement = new Placement(story, [], 0);
+    this.part = new VisiblePart(story, this.placement, select);
+    this.root.append(this.labels, this.tracks);
+    let isPlanned = false;
+    this.root.addEventListener('scroll', () => {
+      if (isPlanned) return;
+      isPlanned = true;
+      requestAnimationFrame(() => {
+        isPlanned = false;
+        this.drawVisible();
+      });
+    });
+  }
+
+  /** Draws everything again, for the current width. */
+  arrange(): void {
+    const { story, tracks, line } = this;
+    const room = Math.max(200, this.root.clientWidth - this.labels.clientWidth - END);
+    const width = Math.max(room, story.records.length * LEAST_SPACE) * this.zoom;
+    this.placement = new Placement(story, rowsOf(story, this.folded), width);
+    this.part = new VisiblePart(story, this.placement, this.select);
+    this.part.show(this.matches);
+    const { rows, height } = this.placement;
+    this.labels.replaceChildren(
+      ...rows.map((row) => labelOf(row, this.folded.has(row.lane.group), () => this.toggle(row.lane.group))),
+    );
+    this.labels.style.height = `${height}px`;
+    tracks.style.width = `${width + END}px`;
+    tracks.style.height = `${height}px`;
+    line.setAttribute('width', String(width + END));
+    line.setAttribute('height', String(height));
+    tracks.replaceChildren(...rows.map(stripeOf), ...ticksOf(story, this.placement), line);
+    line.replaceChildren(...redLine(this.path.flatMap((item) => this.placement.spotOf(item) ?? [])));
+    this.drawVisible();
+    this.part.mark(this.selected);
+  }
+
+  zoomBy(factor: number): void {
+    const { root } = this;
+    const middle = (root.scrollLeft + root.clientWidth / 2) / this.tracks.clientWidth;
+    this.zoom = Math.min(20, Math.max(0.05, this.zoom * factor));
+    this.arrange();
+    root.scrollLeft = middle * this.tracks.clientWidth - root.clientWidth / 2;
+    this.drawVisible();
+  }
+
+  /** Fades the items that do not match. */
+  show(matches: ReadonlySet<Item> | undefined): void {
+    this.matches = matches;
+    this.part.show(matches);
+  }
+
+  /** Shows the way from a failure to its cause, and unfolds the runs on it. */
+  lead(path: readonly Item[]): void {
+    this.path = path;
+    for (const { lane } of path) unfold(lane.group, this.folded);
+    this.arrange();
+  }
+
+  /** Selects an item, and scrolls to it. */
+  mark(item: Item): void {
+    this.selected = item;
+    if (this.placement.rowOf(item.lane) === undefined) {
+      unfold(item.lane.group, this.folded);
+      this.arrange();
+    }
+    this.scrollTo(item);
+    this.part.mark(item);
+  }
+
+  focus(item: Item): void {
+    this.part.barOf(item)?.focus({ preventScroll: true });
+  }
+
+  /** Returns the matching items of the visible rows, in order of time. */
+  get visible(): readonly Item[] {
+    const lanes = new Set(this.placement.rows.map(({ lane }) => lane));
+    return this.story.items.filter((item) => lanes.has(item.lane) && this.matches?.has(item) !== false);
+  }
+
+  private toggle(group: Group): void {
+    if (!this.folded.delete(group)) this.folded.add(group);
+    this.arrange();
+  }
+
+  private drawVisible(): void {
+    this.tracks.insertBefore(this.part.draw(this.root.scrollLeft, this.root.clientWidth), this.line);
+  }
+
+  private scrollTo(item: Item): void {
+    const row = this.placement.rowOf(item.lane);
+    if (row === undefined) return;
+    const { root, labels } = this;
+    const x = this.placement.spotOf(item)?.x ?? 0;
+    const width = root.clientWidth - labels.clientWidth;
+    if (x < root.scrollLeft + 20 || x > root.scrollLeft + width - 40) root.scrollLeft = Math.max(0, x - width / 2);
+    const isAbove = row.top - AXIS_HEIGHT < root.scrollTop;
+    if (isAbove || row.top + row.height > root.scrollTop + root.clientHeight) {
+      root.scrollTop = Math.max(0, row.top - root.clientHeight / 2);
+    }
+    this.drawVisible();
+  }
+}

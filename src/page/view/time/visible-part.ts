@@ -1,0 +1,78 @@
+import type { Item, Story } from '../../story/story.js';
+import { barOf } from './bars.js';
+import { type Column, contextColumns } from './context.js';
+import type { Placement } from './placement.js';
+import type { Row } from './rows.js';
+
+/** Items that far outside of the visible part are drawn too, in pixels. */
+const MARGIN = 600;
+
+/** The drawn items: those near the visible part of the time line. */
+export class VisiblePart {
+  private readonly bars = new Map<Item, HTMLElement>();
+  private readonly columns: readonly Column[];
+  private matches: ReadonlySet<Item> | undefined;
+  private selected: Item | undefined;
+
+  constructor(
+    private readonly story: Story,
+    private readonly placement: Placement,
+    private readonly select: (item: Item) => void,
+  ) {
+    this.columns = contextColumns(story, placement);
+  }
+
+  /** Draws the items that came near, and removes those that went away. Returns the new elements. */
+  draw(left: number, width: number): DocumentFragment {
+    const from = left - MARGIN;
+    const to = left + width + MARGIN;
+    const added = document.createDocumentFragment();
+    for (const row of this.placement.rows) {
+      for (const item of row.lane.items) {
+        const [start, end] = this.placement.rangeOf(item);
+        const isNear = end >= from && start <= to;
+        const bar = this.bars.get(item);
+        if (isNear && bar === undefined) added.append(this.drawItem(item, row));
+        if (isNear || bar === undefined || document.activeElement === bar) continue;
+        bar.remove();
+        this.bars.delete(item);
+      }
+    }
+    for (const { x, root } of this.columns) if (x >= from && x <= to && !root.isConnected) added.append(root);
+    return added;
+  }
+
+  /** Fades the items that do not match. */
+  show(matches: ReadonlySet<Item> | undefined): void {
+    this.matches = matches;
+    for (const [item, bar] of this.bars) bar.classList.toggle('faded', matches?.has(item) === false);
+  }
+
+  mark(item: Item | undefined): void {
+    const earlier = this.selected && this.bars.get(this.selected);
+    earlier?.classList.remove('selected');
+    earlier?.setAttribute('tabindex', '-1');
+    this.selected = item;
+    const bar = item && this.bars.get(item);
+    bar?.classList.add('selected');
+    bar?.setAttribute('tabindex', '0');
+  }
+
+  barOf(item: Item): HTMLElement | undefined {
+    return this.bars.get(item);
+  }
+
+  private drawItem(item: Item, { top, height }: Row): HTMLElement {
+    const [start, end] = this.placement.rangeOf(item);
+    const bar = barOf(this.story, item, end - start);
+    const isMoment = bar.classList.contains('moment');
+    bar.style.left = `${start}px`;
+    bar.style.top = `${isMoment ? top + height / 2 : top + 3}px`;
+    if (!isMoment) bar.style.height = `${height - 6}px`;
+    if (this.matches?.has(item) === false) bar.classList.add('faded');
+    if (item === this.selected) bar.classList.add('selected');
+    bar.addEventListener('click', () => this.select(item));
+    this.bars.set(item, bar);
+    return bar;
+  }
+}
