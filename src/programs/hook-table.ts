@@ -69,7 +69,7 @@ export interface EntryTable {
   readonly cwd?: boolean;
   /** Field that is `true` if a failure refuses. */
   readonly failClosed?: string;
-  /** True if `onFailure` is read. */
+  /** True if `onFailure` is read, also in a file of a program that does not know it. */
   readonly onFailure?: boolean;
   /** Field with a permission rule. */
   readonly condition?: string;
