@@ -224,10 +224,11 @@ function resemblesAnswer(text: string, hook: ShellHook, answer: AnswerTable | un
 }
 
 /** Returns the effects of a failure. Before a tool, the failures that the table lists refuse the call. */
-function effectsOfFailure({ kind }: HookProblem, hook: ShellHook, table: HookTable): HookEffects {
-  const isCall = hook.event === 'before_tool' || hook.event === 'permission_request';
+function effectsOfFailure({ kind }: HookProblem, { event }: ShellHook, table: HookTable): HookEffects {
+  const isCall = event === 'before_tool' || event === 'permission_request';
+  if (kind === 'malformed' && (isCall || event === 'before_subagent'))
+    return known(table.unknownAnswerRefuses, true) ? { cancel: 'its output is invalid' } : {};
   if (!isCall || kind === 'aborted' || kind === 'untrusted') return {};
-  if (kind === 'malformed') return known(table.unknownAnswerRefuses, true) ? { cancel: 'its output is invalid' } : {};
   const kinds = table.refusingFailures;
   return kinds === 'unknown' || kinds.value.includes(kind) ? { cancel: 'the hook failed' } : {};
 }
