@@ -1,5 +1,6 @@
 import { from } from './cell.js';
 import type { Program } from './program.js';
+import { EDITOR_VARIABLES } from './server-programs.js';
 
 const PAGE = 'https://cursor.com/docs/hooks';
 const PLUGIN = 'https://github.com/cursor/plugins/blob/main/evolver/hooks/hooks.json';
@@ -157,12 +158,7 @@ export const cursor: Program = {
     lists: 'unknown',
     timeUnit: 'unknown',
     startsIn: 'unknown',
-    variables: mcp({
-      userHome: 'home',
-      workspaceFolder: 'workspace',
-      workspaceFolderBasename: 'workspaceName',
-      pathSeparator: 'separator',
-    }),
+    variables: mcp(EDITOR_VARIABLES),
     environment: 'unknown',
     unset: 'unknown',
     urlMeans: 'unknown',

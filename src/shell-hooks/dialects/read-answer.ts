@@ -167,8 +167,10 @@ function refusalOf(output: JsonObject, hook: ShellHook, answer: AnswerTable): Ho
 function refusedWith(output: JsonObject, hook: ShellHook, answer: AnswerTable): HookEffects {
   const { decision } = specificOf(output);
   const nested = isObject(decision) ? textOf((decision as JsonObject).message) : undefined;
-  const effects = effectsOfRefusal(refusalAt(hook, answer), nested ?? reasonOf(output));
-  const told = fieldsAt(hook, answer).filter(([, { means }]) => means === 'user-of-refusal');
+  const fields = fieldsAt(hook, answer);
+  const own = fields.filter(([path, { means }]) => means === 'reason' && !REASONS.includes(path)).map(([path]) => path);
+  const effects = effectsOfRefusal(refusalAt(hook, answer), nested ?? reasonOf(output, ...own));
+  const told = fields.filter(([, { means }]) => means === 'user-of-refusal');
   const user = told.map(([path]) => textOf(valueAt(output, path))).find((text) => text !== undefined);
   return { ...effects, userText: user ?? effects.userText };
 }
