@@ -5,7 +5,10 @@ import type { Program } from './program.js';
 const plugins = from('https://code.claude.com/docs/en/plugins-reference');
 const mcp = from('https://code.claude.com/docs/en/mcp');
 
-const hooks = from('https://code.claude.com/docs/en/hooks');
+const HOOKS = 'https://code.claude.com/docs/en/hooks';
+/** It describes an answer with `async`. */
+const SDK = 'https://github.com/anthropics/claude-agent-sdk-python/blob/main/src/claude_agent_sdk/types.py';
+const hooks = from(HOOKS);
 
 /** Words of a decision. `defer` leaves it to a person, as `ask` does. Each field takes all of them, which refuses more. */
 const WORDS = { deny: 'refuse', block: 'refuse', ask: 'ask', defer: 'ask', allow: 'allow', approve: 'allow' } as const;
@@ -113,7 +116,10 @@ export const claude: Program = {
     }),
     mcpTool: hooks('mcp__<server>__<tool>'),
     pluginTool: hooks('mcp__plugin_<plugin>_<server>__<tool>'),
-    answer: hooks({
+    answer: from(
+      HOOKS,
+      SDK,
+    )({
       fields: {
         continue: { type: 'boolean', means: 'stop', notAt: NOT_STOPPED },
         stopReason: { type: 'text', means: 'reason', notAt: NOT_STOPPED },
