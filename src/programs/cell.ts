@@ -1,9 +1,9 @@
-/** A fact about a program with the URL of the page that states it, or `unknown`, which takes the safe side. */
-export type Cell<Value> = { readonly value: Value; readonly source: string } | 'unknown';
+/** A fact about a program with the URLs of the pages that state it, or `unknown`, which takes the safe side. */
+export type Cell<Value> = { readonly value: Value; readonly sources: readonly string[] } | 'unknown';
 
-/** Returns a function that makes cells with this source. */
-export function from(source: string) {
-  return <const Value>(value: Value) => ({ value, source });
+/** Returns a function that makes cells with these sources. */
+export function from(...sources: readonly string[]) {
+  return <const Value>(value: Value) => ({ value, sources });
 }
 
 /** Returns the value of a cell. `safe` is the value on the safe side. */

@@ -5,25 +5,21 @@ import type { Program } from './program.js';
 const plugins = from('https://code.claude.com/docs/en/plugins-reference');
 const mcp = from('https://code.claude.com/docs/en/mcp');
 
-const hooks = from('https://code.claude.com/docs/en/hooks');
+const HOOKS = 'https://code.claude.com/docs/en/hooks';
+/** It describes an answer with `async`. */
+const SDK = 'https://github.com/anthropics/claude-agent-sdk-python/blob/main/src/claude_agent_sdk/types.py';
+const hooks = from(HOOKS);
 
-/** Words of a decision. `defer` leaves it to a person, as `ask` does. */
+/** Words of a decision. `defer` leaves it to a person, as `ask` does. Each field takes all of them, which refuses more. */
 const WORDS = { deny: 'refuse', block: 'refuse', ask: 'ask', defer: 'ask', allow: 'allow', approve: 'allow' } as const;
 
 /** Fields of an answer, which Codex shares. */
 export const CLAUDE_FIELDS: AnswerTable['fields'] = {
-  continue: { type: 'boolean', means: 'stop', notAt: ['session_start'] },
-  stopReason: { type: 'text', means: 'reason', notAt: ['session_start'] },
   decision: { type: 'words', words: WORDS, means: 'decision' },
   reason: { type: 'text', means: 'reason' },
   systemMessage: { type: 'text', means: 'user' },
   'hookSpecificOutput.permissionDecision': { type: 'words', words: WORDS, means: 'decision' },
   'hookSpecificOutput.permissionDecisionReason': { type: 'text', means: 'reason' },
-  // At Stop, context for the model makes the agent continue.
-  'hookSpecificOutput.additionalContext': [
-    { type: 'text', means: 'context', notAt: ['after_agent'] },
-    { type: 'text', means: 'again', at: ['after_agent'] },
-  ],
   'hookSpecificOutput.decision.behavior': {
     type: 'words',
     words: { deny: 'refuse', allow: 'allow' },
@@ -32,20 +28,21 @@ export const CLAUDE_FIELDS: AnswerTable['fields'] = {
   },
   'hookSpecificOutput.decision.message': { type: 'text', means: 'reason', at: ['permission_request'] },
   'hookSpecificOutput.updatedInput': { type: 'object', means: 'input', at: ['before_tool'] },
-  'hookSpecificOutput.updatedToolOutput': { type: 'any', means: 'result', at: ['after_tool'] },
-  'hookSpecificOutput.updatedMCPToolOutput': { type: 'any', means: 'result', at: ['after_tool'] },
 };
+
+/** Events at which `continue` stops nothing, here or in the program. */
+const NOT_STOPPED = ['session_start', 'session_end', 'notification', 'before_compaction'];
 
 /** Claude Code. */
 export const claude: Program = {
   id: 'claude',
   name: 'Claude Code',
-  version: '2.1',
+  version: '2.1.295',
   read: '2026-11',
   hooks: {
     files: hooks({
       user: ['.claude/settings.json'],
-      workspace: ['.claude/settings.json', '.claude/settings.local.json', '.claude/hooks.json'],
+      workspace: ['.claude/settings.json', '.claude/settings.local.json'],
     }),
     form: hooks({ grouped: true }),
     entry: hooks({
@@ -86,7 +83,7 @@ export const claude: Program = {
       PostToolBatch: { event: 'after_tools' },
       StopFailure: { event: 'run_failed', told: true },
       Elicitation: { absent: 'questions of MCP servers go to the option `elicit` of `mcpServers`', guards: true },
-      ElicitationResult: { absent: 'questions of MCP servers go to the option `elicit` of `mcpServers`' },
+      ElicitationResult: { absent: 'questions of MCP servers go to the option `elicit` of `mcpServers`', guards: true },
       UserPromptExpansion: { absent: 'no command is expanded here', guards: true },
       TaskCreated: { absent: 'there are no task lists here', guards: true },
       TaskCompleted: { absent: 'there are no task lists here', guards: true },
@@ -100,13 +97,12 @@ export const claude: Program = {
       CwdChanged: { absent: 'the directory of an agent does not change' },
       FileChanged: { absent: 'no files are watched here' },
       DirectoryAdded: { absent: 'the workspace does not change' },
-      WorktreeCreate: { absent: 'there are no worktrees here' },
-      WorktreeRemove: { absent: 'there are no worktrees here' },
-      Interrupt: { absent: 'an abort ends the run without hooks' },
+      WorktreeCreate: { absent: 'there are no worktrees here', guards: true },
+      WorktreeRemove: { absent: 'there are no worktrees here', guards: true },
     }),
     matcher: hooks('names-or-pattern'),
     matchesSources: hooks(true),
-    tools: from('https://code.claude.com/docs/en/tools-reference')({
+    tools: from('https://code.claude.com/docs/en/agent-sdk/typescript')({
       Bash: { args: ['command'] },
       Read: { args: ['file_path'] },
       Write: { args: ['file_path', 'content'] },
@@ -120,8 +116,23 @@ export const claude: Program = {
     }),
     mcpTool: hooks('mcp__<server>__<tool>'),
     pluginTool: hooks('mcp__plugin_<plugin>_<server>__<tool>'),
-    answer: hooks({
-      fields: CLAUDE_FIELDS,
+    answer: from(
+      HOOKS,
+      SDK,
+    )({
+      fields: {
+        continue: { type: 'boolean', means: 'stop', notAt: NOT_STOPPED },
+        stopReason: { type: 'text', means: 'reason', notAt: NOT_STOPPED },
+        ...CLAUDE_FIELDS,
+        // At Stop, context for the model makes the agent continue.
+        'hookSpecificOutput.additionalContext': [
+          { type: 'text', means: 'context', notAt: ['after_agent'] },
+          { type: 'text', means: 'again', at: ['after_agent'] },
+        ],
+        'hookSpecificOutput.updatedToolOutput': { type: 'any', means: 'result', at: ['after_tool'] },
+        'hookSpecificOutput.updatedMCPToolOutput': { type: 'any', means: 'result', at: ['after_tool'] },
+      },
+      // Newer versions ignore exit code 2 at PermissionRequest. Here it refuses.
       // The model gets a refused result together with the reason. A sub-agent has ended, so its caller reads the reason.
       refusal: {
         before_tool: 'cancel',
@@ -160,8 +171,9 @@ export const claude: Program = {
     timeUnit: mcp('milliseconds'),
     startsIn: from('https://github.com/anthropics/claude-code/issues/17565')('workspace'),
     variables: mcp({ CLAUDE_PROJECT_DIR: 'workspace', CLAUDE_PLUGIN_ROOT: 'package' }),
-    environment: mcp(['CLAUDE_PROJECT_DIR', 'CLAUDE_PLUGIN_ROOT']),
-    unset: mcp('unavailable'),
+    environment: plugins(['CLAUDE_PROJECT_DIR', 'CLAUDE_PLUGIN_ROOT']),
+    // The program keeps the text `${NAME}`.
+    unset: 'unknown',
     urlMeans: 'unknown',
   },
   packages: {

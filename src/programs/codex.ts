@@ -2,14 +2,14 @@ import { from } from './cell.js';
 import { CLAUDE_FIELDS } from './claude.js';
 import type { Program } from './program.js';
 
-const hooks = from('https://developers.openai.com/codex/hooks');
-const aliases = from('https://github.com/openai/codex/pull/18391');
+const hooks = from('https://learn.chatgpt.com/docs/hooks');
+const source = (file: string) => from(`https://github.com/openai/codex/blob/main/codex-rs/hooks/src/${file}`);
 
 /** Codex. Its servers are in a TOML file, which Keelson does not read. */
 export const codex: Program = {
   id: 'codex',
   name: 'Codex',
-  version: '0.1x',
+  version: '0.160',
   read: '2026-11',
   hooks: {
     files: hooks({ user: ['.codex/hooks.json'], workspace: ['.codex/hooks.json'] }),
@@ -17,11 +17,14 @@ export const codex: Program = {
     entry: hooks({
       types: ['command'],
       command: ['command'],
-      argsWithoutShell: true,
       timeout: ['timeout'],
       onFailure: true,
-      condition: 'if',
-      background: ['async', 'asyncRewake'],
+      background: ['async'],
+      without: {
+        args: 'the program has no such field, and the command runs without these arguments',
+        if: 'the program has no such field, and the hook runs at each call',
+        asyncRewake: 'the program has no such field, and the agent waits for the hook',
+      },
     }),
     timeUnit: hooks('seconds'),
     defaultTimeout: hooks(true),
@@ -29,11 +32,9 @@ export const codex: Program = {
       SessionStart: { event: 'session_start', matched: true },
       UserPromptSubmit: { event: 'before_agent' },
       PreToolUse: { event: 'before_tool', matched: true, aliases: true },
-      PostToolUse: { event: 'after_tool', after: 'success', matched: true, aliases: true },
-      PostToolUseFailure: { event: 'after_tool', after: 'failure', matched: true, aliases: true },
+      PostToolUse: { event: 'after_tool', matched: true, aliases: true },
       Stop: { event: 'after_agent' },
       SessionEnd: { event: 'session_end', matched: true },
-      Notification: { event: 'notification', matched: true },
       SubagentStart: { event: 'before_subagent', matched: true },
       SubagentStop: { event: 'after_subagent', matched: true },
       PreCompact: { event: 'before_compaction', matched: true },
@@ -42,16 +43,27 @@ export const codex: Program = {
       Interrupt: { absent: 'an abort ends the run without hooks' },
     }),
     // A name that contains `-`, a blank or `,` is a pattern.
-    matcher: hooks('words-or-pattern'),
+    matcher: source('events/common.rs')('words-or-pattern'),
     matchesSources: hooks(true),
-    tools: aliases({
+    tools: hooks({
       Bash: { args: ['command'] },
       apply_patch: { args: ['command'], aliases: ['Write', 'Edit'] },
+      spawn_agent: { aliases: ['Agent'] },
     }),
     mcpTool: hooks('mcp__<server>__<tool>'),
     pluginTool: 'unknown',
     answer: hooks({
-      fields: CLAUDE_FIELDS,
+      // Codex takes `ask`, `continue: false` at PreToolUse, and a refusal without a reason for errors. Here they count.
+      fields: {
+        continue: { type: 'boolean', means: 'stop', notAt: ['session_start', 'session_end', 'before_subagent'] },
+        stopReason: { type: 'text', means: 'reason', notAt: ['session_start', 'session_end', 'before_subagent'] },
+        ...CLAUDE_FIELDS,
+        'hookSpecificOutput.additionalContext': {
+          type: 'text',
+          means: 'context',
+          at: ['session_start', 'before_agent', 'before_subagent', 'before_tool', 'after_tool'],
+        },
+      },
       // The reason replaces a refused result.
       refusal: {
         before_tool: 'cancel',
@@ -63,21 +75,21 @@ export const codex: Program = {
         after_agent: 'again',
         '*': 'user',
       },
-      text: { session_start: 'context', before_agent: 'context' },
-      detaches: true,
+      text: {
+        session_start: 'context',
+        before_agent: 'context',
+        before_subagent: 'context',
+        after_agent: 'unknown',
+        after_subagent: 'unknown',
+      },
     }),
-    unknownAnswerRefuses: 'unknown',
-    refusingFailures: hooks([]),
+    unknownAnswerRefuses: source('engine/output_parser.rs')(false),
+    refusingFailures: source('events/pre_tool_use.rs')([]),
     startsIn: hooks('workspace'),
-    variables: hooks({
-      workspace: ['CLAUDE_PROJECT_DIR', 'CODEX_PROJECT_DIR'],
-      package: ['CLAUDE_PLUGIN_ROOT', 'PLUGIN_ROOT'],
-      data: 'PLUGIN_DATA',
-      missing: { CLAUDE_ENV_FILE: 'variables that the hook writes for later commands are lost' },
-    }),
+    variables: hooks({ workspace: [], package: ['PLUGIN_ROOT', 'CLAUDE_PLUGIN_ROOT'], data: 'PLUGIN_DATA' }),
     refusedAnswer: hooks('continued'),
-    runsOnce: hooks(true),
-    readsTranscripts: hooks(true),
-    input: 'unknown',
+    runsOnce: source('engine/dispatcher.rs')(false),
+    readsTranscripts: hooks(false),
+    input: hooks({ turn_id: '$run' }),
   },
 };

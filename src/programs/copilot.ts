@@ -1,26 +1,32 @@
 import { from } from './cell.js';
 import type { Program } from './program.js';
 
-const mcp = from('https://code.visualstudio.com/docs/agents/reference/mcp-configuration');
+const GITHUB = 'https://docs.github.com/en/copilot/reference/hooks-reference';
+const VS_CODE = 'https://code.visualstudio.com/docs/agents/reference/hooks-reference';
+const ADD_SERVERS = 'https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers';
 
-const hooks = from('https://docs.github.com/en/copilot/reference/copilot-cli-reference/cli-hooks-reference');
-const vscode = from('https://code.visualstudio.com/docs/agents/reference/hooks-reference');
+const TOOLS =
+  'https://github.com/microsoft/vscode-copilot-chat/blob/main/src/extension/chatSessions/copilotcli/common/copilotCLITools.ts';
 
-/** Events in PascalCase, as in Visual Studio Code. Their hooks read and write other fields. */
-const PASCAL_CASE = [
+const hooks = from(GITHUB);
+const both = from(GITHUB, VS_CODE);
+const mcp = from(ADD_SERVERS);
+
+/** The events of Visual Studio Code. Their hooks may write fields that all of them share. */
+const VS_CODE_EVENTS = [
   'SessionStart',
   'UserPromptSubmit',
   'PreToolUse',
   'PostToolUse',
-  'PostToolUseFailure',
+  'PreCompact',
+  'SubagentStart',
+  'SubagentStop',
   'Stop',
-  'SessionEnd',
 ];
 const CALL = { toolName: '$tool', toolArgs: '$argsJson' } as const;
 const SESSION = { sessionId: '$session', timestamp: '$now' } as const;
-/** A guess about its answers could let something pass. */
-const UNDESCRIBED = 'no source describes what its answers mean';
 const WORDS = { allow: 'allow', deny: 'refuse', ask: 'ask' } as const;
+const BLOCK = { block: 'refuse', allow: 'allow' } as const;
 
 /** GitHub Copilot CLI, and the Copilot cloud agent. */
 export const copilot: Program = {
@@ -29,10 +35,14 @@ export const copilot: Program = {
   version: '1.0',
   read: '2026-11',
   hooks: {
-    files: hooks({ user: ['.copilot/hooks/*.json'], workspace: ['.github/hooks/*.json'] }),
+    files: hooks({
+      user: ['.copilot/hooks/*.json', '.copilot/settings.json'],
+      workspace: ['.github/hooks/*.json', '.github/copilot/settings.json', '.github/copilot/settings.local.json'],
+    }),
     form: hooks({}),
     entry: hooks({
-      types: ['command'],
+      types: ['command', 'http'],
+      http: { url: 'url', headers: 'headers', variables: 'allowedEnvVars' },
       command: ['bash', 'command'],
       program: 'exec',
       timeout: ['timeoutSec', 'timeout'],
@@ -41,7 +51,7 @@ export const copilot: Program = {
     }),
     timeUnit: hooks('seconds'),
     defaultTimeout: hooks(false),
-    events: hooks({
+    events: both({
       sessionStart: { event: 'session_start', input: SESSION },
       userPromptSubmitted: { event: 'before_agent', input: SESSION },
       preToolUse: { event: 'before_tool', matched: true, input: { ...SESSION, ...CALL } },
@@ -54,7 +64,6 @@ export const copilot: Program = {
       postToolUseFailure: {
         event: 'after_tool',
         after: 'failure',
-        matched: true,
         input: { ...SESSION, ...CALL, error: '$text' },
       },
       agentStop: { event: 'after_agent', input: { ...SESSION, transcriptPath: '', stopReason: 'end_turn' } },
@@ -68,26 +77,29 @@ export const copilot: Program = {
         matched: true,
         input: { tool_result: { result_type: 'success', text_result_for_llm: '$text' } },
       },
-      PostToolUseFailure: { event: 'after_tool', after: 'failure', matched: true, input: { error: '$text' } },
+      PostToolUseFailure: { event: 'after_tool', after: 'failure', input: { error: '$text' } },
       Stop: { event: 'after_agent', input: { stop_reason: 'end_turn' } },
       SessionEnd: { event: 'session_end', input: { reason: 'complete' } },
       errorOccurred: { event: 'run_failed', told: true, input: SESSION },
       ErrorOccurred: { event: 'run_failed', told: true },
-      notification: { event: 'notification', told: true, input: SESSION },
-      Notification: { event: 'notification', told: true },
-      preCompact: { event: 'before_compaction', told: true, input: SESSION },
-      PreCompact: { event: 'before_compaction', told: true },
-      subagentStart: { event: 'before_subagent', told: true, input: SESSION },
-      SubagentStart: { event: 'before_subagent', told: true },
-      subagentStop: { absent: UNDESCRIBED, guards: true },
-      SubagentStop: { absent: UNDESCRIBED, guards: true },
+      notification: { event: 'notification', matched: true, input: SESSION },
+      Notification: { event: 'notification', matched: true },
+      preCompact: { event: 'before_compaction', matched: true, told: true, input: SESSION },
+      PreCompact: { event: 'before_compaction', matched: true },
+      subagentStart: { event: 'before_subagent', matched: true, input: SESSION },
+      SubagentStart: { event: 'before_subagent', matched: true },
+      subagentStop: { event: 'after_subagent', input: SESSION },
+      SubagentStop: { event: 'after_subagent' },
       permissionRequest: { event: 'permission_request', matched: true, input: { ...SESSION, ...CALL } },
       PermissionRequest: { event: 'permission_request', matched: true, aliases: true },
-      userPromptTransformed: { absent: 'prompts are not transformed here', guards: true },
+      userPromptTransformed: { absent: 'prompts are not transformed here' },
     }),
     matcher: hooks('whole-name'),
-    matchesSources: 'unknown',
-    tools: hooks({
+    matchesSources: hooks(true),
+    tools: from(
+      GITHUB,
+      TOOLS,
+    )({
       bash: { args: ['command'], aliases: ['Bash'] },
       powershell: { aliases: ['Bash'] },
       view: { args: ['path'], aliases: ['Read'] },
@@ -106,29 +118,34 @@ export const copilot: Program = {
     }),
     mcpTool: 'unknown',
     pluginTool: 'unknown',
-    answer: vscode({
+    answer: both({
       fields: {
         permissionDecision: { type: 'words', words: WORDS, means: 'decision', at: ['before_tool'] },
         permissionDecisionReason: { type: 'text', means: 'reason', at: ['before_tool'] },
         decision: {
           type: 'words',
-          words: { block: 'refuse', allow: 'allow' },
+          words: BLOCK,
           means: 'decision',
-          at: ['after_agent'],
+          at: ['after_agent', 'after_subagent', 'PostToolUse'],
         },
-        reason: { type: 'text', means: 'reason', at: ['after_agent'] },
+        reason: { type: 'text', means: 'reason', at: ['after_agent', 'after_subagent', 'PostToolUse'] },
         behavior: {
           type: 'words',
           words: { deny: 'refuse', allow: 'allow' },
           means: 'decision',
           at: ['permission_request'],
         },
+        message: { type: 'text', means: 'reason', at: ['permission_request'] },
         modifiedArgs: { type: 'object', means: 'input', at: ['before_tool'] },
         modifiedResult: { type: 'object', means: 'copilot-result', at: ['after_tool'] },
-        additionalContext: { type: 'text', means: 'context', at: ['session_start', 'after_tool'] },
-        continue: { type: 'boolean', means: 'stop', at: PASCAL_CASE },
-        stopReason: { type: 'text', means: 'reason', at: PASCAL_CASE },
-        systemMessage: { type: 'text', means: 'user', at: PASCAL_CASE },
+        additionalContext: {
+          type: 'text',
+          means: 'context',
+          at: ['session_start', 'after_tool', 'before_subagent', 'notification'],
+        },
+        continue: { type: 'boolean', means: 'stop', at: VS_CODE_EVENTS },
+        stopReason: { type: 'text', means: 'reason', at: VS_CODE_EVENTS },
+        systemMessage: { type: 'text', means: 'user', at: VS_CODE_EVENTS },
         'hookSpecificOutput.permissionDecision': {
           type: 'words',
           words: WORDS,
@@ -140,18 +157,39 @@ export const copilot: Program = {
         'hookSpecificOutput.additionalContext': {
           type: 'text',
           means: 'context',
-          at: PASCAL_CASE.filter((name) => name !== 'Stop'),
+          at: ['SessionStart', 'PreToolUse', 'PostToolUse', 'SubagentStart'],
         },
+        'hookSpecificOutput.decision': {
+          type: 'words',
+          words: BLOCK,
+          means: 'decision',
+          at: ['Stop', 'SubagentStop'],
+        },
+        'hookSpecificOutput.reason': { type: 'text', means: 'reason', at: ['Stop', 'SubagentStop'] },
       },
-      refusal: { before_tool: 'cancel', permission_request: 'cancel', after_agent: 'again', '*': 'none' },
+      // A sub-agent has ended, so its caller reads the reason.
+      refusal: {
+        before_tool: 'cancel',
+        permission_request: 'cancel',
+        after_agent: 'again',
+        after_subagent: 'context',
+        PostToolUse: 'context',
+        '*': 'none',
+      },
       exit2: {
         before_tool: 'cancel',
         permission_request: 'cancel',
         postToolUseFailure: 'stdout-context',
         PostToolUseFailure: 'stdout-context',
+        // At these events, Visual Studio Code stops, and the model reads the error.
+        UserPromptSubmit: 'cancel',
+        PreCompact: 'cancel',
+        Stop: 'again',
+        SubagentStop: 'context',
+        PostToolUse: 'context',
         '*': 'user',
       },
-      ignoredAt: ['before_agent', 'session_end'],
+      ignoredAt: ['userPromptSubmitted', 'session_end'],
       hasProgress: true,
     }),
     unknownAnswerRefuses: hooks(false),
@@ -164,7 +202,7 @@ export const copilot: Program = {
     input: hooks({}),
   },
   servers: {
-    files: mcp(['.copilot/mcp-config.json']),
+    files: mcp(['.copilot/mcp-config.json', '.github/mcp.json']),
     maps: mcp([['mcpServers']]),
     fields: mcp({ tools: 'includeTools' }),
     inner: mcp(undefined),

@@ -1,19 +1,26 @@
 import { from } from './cell.js';
 import type { Program } from './program.js';
+import { EDITOR_VARIABLES } from './server-programs.js';
 
-const mcp = from('https://cursor.com/docs/context/mcp');
+const PAGE = 'https://cursor.com/docs/hooks';
+const PLUGIN = 'https://github.com/cursor/plugins/blob/main/evolver/hooks/hooks.json';
+const REFUSED = 'https://github.com/aovestdipaperino/tokensave/issues/187';
 
-const hooks = from('https://cursor.com/docs/hooks');
+const mcp = from('https://cursor.com/docs/mcp');
+const hooks = from(PAGE);
+const plugins = from(PAGE, PLUGIN);
+
+const WORDS = { allow: 'allow', deny: 'refuse', ask: 'ask' } as const;
 
 /** Cursor. */
 export const cursor: Program = {
   id: 'cursor',
   name: 'Cursor',
   version: '2026.09',
-  read: '2026-09',
+  read: '2026-11',
   hooks: {
     files: hooks({ user: ['.cursor/hooks.json'], workspace: ['.cursor/hooks.json'] }),
-    form: hooks({ comments: true }),
+    form: 'unknown',
     entry: hooks({
       types: ['command'],
       command: ['command'],
@@ -37,7 +44,6 @@ export const cursor: Program = {
       beforeMCPExecution: {
         event: 'before_tool',
         tools: 'mcp',
-        matched: true,
         input: { tool_name: '$mcpTool', tool_input: '$argsJson' },
       },
       beforeReadFile: {
@@ -55,11 +61,13 @@ export const cursor: Program = {
       postToolUseFailure: {
         event: 'after_tool',
         after: 'failure',
+        told: true,
         matched: true,
         input: { error_message: '$text', failure_type: 'error', is_interrupt: false },
       },
       afterShellExecution: {
         event: 'after_tool',
+        told: true,
         tools: 'Shell',
         subject: 'command',
         matched: true,
@@ -67,59 +75,70 @@ export const cursor: Program = {
       },
       afterMCPExecution: {
         event: 'after_tool',
+        told: true,
         tools: 'mcp',
-        matched: true,
         input: { tool_name: '$mcpTool', tool_input: '$argsJson', result_json: '$resultJson' },
       },
       afterFileEdit: {
         event: 'after_tool',
+        told: true,
         after: 'success',
         tools: 'Write',
         matched: true,
         input: { file_path: '$path', edits: '$edits' },
       },
       stop: { event: 'after_agent', input: { status: 'completed' } },
-      afterAgentResponse: { event: 'after_agent', input: { text: '$response' } },
-      sessionEnd: { event: 'session_end', input: { reason: 'completed', final_status: 'completed' } },
-      subagentStart: { event: 'before_subagent' },
-      subagentStop: { event: 'after_subagent', input: { status: 'completed' } },
+      afterAgentResponse: { event: 'after_agent', told: true, input: { text: '$response' } },
+      sessionEnd: {
+        event: 'session_end',
+        told: true,
+        input: { reason: 'completed', final_status: 'completed' },
+      },
+      subagentStart: { event: 'before_subagent', matched: true },
+      subagentStop: { event: 'after_subagent', matched: true, input: { status: 'completed' } },
       preCompact: { event: 'before_compaction', told: true },
       afterAgentThought: { absent: 'the thoughts of a model are not an event here' },
       workspaceOpen: { absent: 'there is no editor here' },
-      beforeTabFileRead: { absent: 'there is no editor here' },
+      beforeTabFileRead: { absent: 'there is no editor here', guards: true },
       afterTabFileEdit: { absent: 'there is no editor here' },
     }),
     matcher: hooks('pattern'),
-    matchesSources: 'unknown',
+    matchesSources: hooks(true),
     tools: hooks({ Shell: { args: ['command'] } }),
     mcpTool: hooks('MCP:<tool>'),
     pluginTool: 'unknown',
     answer: hooks({
       fields: {
         continue: { type: 'boolean', means: 'refuse' },
-        permission: {
-          type: 'words',
-          words: { allow: 'allow', deny: 'refuse', ask: 'ask' },
-          means: 'decision',
-        },
+        // For a sub-agent, Cursor takes `ask` as `deny`.
+        permission: [
+          { type: 'words', words: WORDS, means: 'decision', notAt: ['before_subagent'] },
+          { type: 'words', words: { ...WORDS, ask: 'refuse' }, means: 'decision', at: ['before_subagent'] },
+        ],
         updated_input: { type: 'object', means: 'input', at: ['preToolUse'] },
         agent_message: { type: 'text', means: 'reason' },
         user_message: { type: 'text', means: 'user-of-refusal' },
         // Cursor 1.7 documented its messages in camelCase.
         agentMessage: { type: 'text', means: 'reason' },
         userMessage: { type: 'text', means: 'user-of-refusal' },
-        additional_context: { type: 'text', means: 'context' },
+        additional_context: { type: 'text', means: 'context', at: ['session_start', 'after_tool'] },
         updated_mcp_tool_output: { type: 'any', means: 'result', at: ['after_tool'] },
-        followup_message: { type: 'text', means: 'again', at: ['stop'] },
+        followup_message: [
+          { type: 'text', means: 'again', at: ['after_agent'] },
+          { type: 'text', means: 'context', at: ['after_subagent'] },
+        ],
       },
       refusal: { before_tool: 'cancel', before_agent: 'cancel', before_subagent: 'cancel', '*': 'user' },
-      text: { before_tool: 'unknown' },
+      text: { before_tool: 'unknown', before_subagent: 'unknown' },
       needs: { before_tool: 'permission' },
     }),
-    unknownAnswerRefuses: from('https://github.com/aovestdipaperino/tokensave/issues/187')(true),
+    unknownAnswerRefuses: from(PAGE, REFUSED)(true),
     refusingFailures: hooks([]),
     startsIn: hooks('file'),
-    variables: hooks({ workspace: ['CURSOR_PROJECT_DIR', 'CLAUDE_PROJECT_DIR'], package: ['CURSOR_PLUGIN_ROOT'] }),
+    variables: plugins({
+      workspace: ['CURSOR_PROJECT_DIR', 'CLAUDE_PROJECT_DIR'],
+      package: ['CURSOR_PLUGIN_ROOT'],
+    }),
     refusedAnswer: hooks('continued'),
     runsOnce: 'unknown',
     readsTranscripts: 'unknown',
@@ -139,12 +158,7 @@ export const cursor: Program = {
     lists: 'unknown',
     timeUnit: 'unknown',
     startsIn: 'unknown',
-    variables: mcp({
-      userHome: 'home',
-      workspaceFolder: 'workspace',
-      workspaceFolderBasename: 'workspaceName',
-      pathSeparator: 'separator',
-    }),
+    variables: mcp(EDITOR_VARIABLES),
     environment: 'unknown',
     unset: 'unknown',
     urlMeans: 'unknown',

@@ -1,20 +1,28 @@
 import { from } from './cell.js';
 import type { Program } from './program.js';
 
-const mcp = from('https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md');
-const extensions = from('https://github.com/google-gemini/gemini-cli/blob/main/docs/extensions/reference.md');
+const file = (path: string) => from(`https://github.com/google-gemini/gemini-cli/blob/main/${path}`);
+const mcp = file('docs/tools/mcp-server.md');
+const client = file('packages/core/src/tools/mcp-client.ts');
+const extensions = file('docs/extensions/reference.md');
 
-const hooks = from('https://github.com/google-gemini/gemini-cli/blob/main/docs/hooks/reference.md');
+const hooks = file('docs/hooks/reference.md');
+const overview = file('docs/hooks/index.md');
+const runner = file('packages/core/src/hooks/hookRunner.ts');
+const planner = file('packages/core/src/hooks/hookPlanner.ts');
+
+/** Events at which `continue` stops nothing, here or in the program. */
+const NOT_STOPPED = ['session_start', 'session_end', 'before_tool_selection', 'notification', 'before_compaction'];
 
 /** Gemini CLI. */
 export const gemini: Program = {
   id: 'gemini',
   name: 'Gemini CLI',
-  version: '0.2x',
+  version: '0.56',
   read: '2026-11',
   hooks: {
-    files: hooks({ user: ['.gemini/settings.json'], workspace: ['.gemini/settings.json'] }),
-    form: hooks({ comments: true, grouped: true }),
+    files: overview({ user: ['.gemini/settings.json'], workspace: ['.gemini/settings.json'] }),
+    form: file('packages/cli/src/config/settings.ts')({ comments: true, grouped: true }),
     entry: hooks({
       types: ['command'],
       command: ['command'],
@@ -24,7 +32,7 @@ export const gemini: Program = {
       quotesFolders: true,
     }),
     timeUnit: hooks('milliseconds'),
-    defaultTimeout: hooks(false),
+    defaultTimeout: hooks(true),
     events: hooks({
       SessionStart: { event: 'session_start', matched: true },
       BeforeAgent: { event: 'before_agent' },
@@ -42,9 +50,9 @@ export const gemini: Program = {
       Notification: { event: 'notification', matched: true },
       PreCompress: { event: 'before_compaction', matched: true },
     }),
-    matcher: hooks('pattern-or-name'),
+    matcher: planner('pattern-or-name'),
     matchesSources: hooks(true),
-    tools: from('https://github.com/google-gemini/gemini-cli/tree/main/docs/tools')({
+    tools: file('packages/core/src/tools/definitions/model-family-sets/default-legacy.ts')({
       run_shell_command: { args: ['command'] },
       read_file: { args: ['file_path'] },
       write_file: { args: ['file_path', 'content'] },
@@ -59,16 +67,8 @@ export const gemini: Program = {
     pluginTool: 'unknown',
     answer: hooks({
       fields: {
-        continue: {
-          type: 'boolean',
-          means: 'stop',
-          notAt: ['session_start', 'session_end', 'before_tool_selection'],
-        },
-        stopReason: {
-          type: 'text',
-          means: 'reason',
-          notAt: ['session_start', 'session_end', 'before_tool_selection'],
-        },
+        continue: { type: 'boolean', means: 'stop', notAt: NOT_STOPPED },
+        stopReason: { type: 'text', means: 'reason', notAt: NOT_STOPPED },
         decision: {
           type: 'words',
           words: { deny: 'refuse', block: 'refuse', ask: 'ask', allow: 'allow', approve: 'allow' },
@@ -76,9 +76,12 @@ export const gemini: Program = {
         },
         reason: { type: 'text', means: 'reason' },
         systemMessage: { type: 'text', means: 'user' },
-        'hookSpecificOutput.additionalContext': { type: 'text', means: 'context' },
+        'hookSpecificOutput.additionalContext': {
+          type: 'text',
+          means: 'context',
+          at: ['session_start', 'before_agent', 'after_tool'],
+        },
         'hookSpecificOutput.tool_input': { type: 'object', means: 'input-changes', at: ['before_tool'] },
-        'hookSpecificOutput.tool_output': { type: 'text', means: 'result', at: ['after_tool'] },
         'hookSpecificOutput.toolConfig': { type: 'object', means: 'tools', at: ['before_tool_selection'] },
         'hookSpecificOutput.llm_request': { type: 'object', means: 'request', at: ['before_model'] },
         'hookSpecificOutput.llm_response': { type: 'object', means: 'response', at: ['before_model', 'after_model'] },
@@ -96,19 +99,21 @@ export const gemini: Program = {
       text: { '*': 'user' },
       readsStderr: true,
     }),
-    unknownAnswerRefuses: hooks(false),
-    refusingFailures: hooks([]),
-    startsIn: hooks('workspace'),
-    variables: hooks({
+    unknownAnswerRefuses: overview(false),
+    refusingFailures: overview([]),
+    startsIn: runner('workspace'),
+    variables: runner({
       workspace: ['GEMINI_PROJECT_DIR', 'GEMINI_CWD', 'CLAUDE_PROJECT_DIR', 'workspacePath'],
       package: [],
       session: ['GEMINI_SESSION_ID'],
       fixed: { pathSeparator: '/' },
+      // The program does not set it, and a command would use a path that begins in the root.
       data: 'CLAUDE_PLUGIN_DATA',
+      missing: { GEMINI_PLANS_DIR: 'there are no plans here' },
     }),
     refusedAnswer: hooks('continued'),
-    runsOnce: hooks(true),
-    readsTranscripts: 'unknown',
+    runsOnce: planner(true),
+    readsTranscripts: hooks(false),
     input: hooks({}),
   },
   servers: {
@@ -118,11 +123,11 @@ export const gemini: Program = {
     inner: mcp(undefined),
     lists: mcp({ off: ['mcp', 'excluded'], on: ['mcp', 'allowed'] }),
     timeUnit: mcp('milliseconds'),
-    startsIn: 'unknown',
+    startsIn: client('workspace'),
     variables: extensions({ workspacePath: 'workspace', extensionPath: 'package', pathSeparator: 'separator' }),
     environment: 'unknown',
     unset: mcp('empty'),
-    urlMeans: mcp('sse'),
+    urlMeans: client('http'),
   },
   packages: {
     manifest: extensions('gemini-extension.json'),

@@ -9,7 +9,7 @@ export interface HookTable {
    * application, and `*.json` at the end for all JSON files of the directory.
    */
   readonly files: Cell<{ readonly user: readonly string[]; readonly workspace: readonly string[] }>;
-  /** How a file is written. Unknown: JSON without comments, and each hook has its own matcher. */
+  /** How a file is written. Unknown: comments are allowed, so that no guard is lost, and each hook has its own matcher. */
   readonly form: Cell<{ readonly comments?: boolean; readonly grouped?: boolean }>;
   /** Fields of a hook. */
   readonly entry: Cell<EntryTable>;
@@ -29,7 +29,7 @@ export interface HookTable {
   /** Name of such a tool of a `<plugin>`. Unknown: `mcpTool`. */
   readonly pluginTool: Cell<string>;
   readonly answer: Cell<AnswerTable>;
-  /** True if an answer that no rule describes refuses the call at an event before a tool. Unknown: it refuses. */
+  /** True if an answer that no rule describes refuses at an event before a tool or a sub-agent. Unknown: it refuses. */
   readonly unknownAnswerRefuses: Cell<boolean>;
   /** Failures of a hook before a tool that refuse the call. Unknown: all. */
   readonly refusingFailures: Cell<readonly FailureKind[]>;
@@ -69,7 +69,7 @@ export interface EntryTable {
   readonly cwd?: boolean;
   /** Field that is `true` if a failure refuses. */
   readonly failClosed?: string;
-  /** True if `onFailure` is read. */
+  /** True if `onFailure` is read, also in a file of a program that does not know it. */
   readonly onFailure?: boolean;
   /** Field with a permission rule. */
   readonly condition?: string;

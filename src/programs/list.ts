@@ -1,16 +1,14 @@
 import { type Cell, known } from './cell.js';
 import { claude } from './claude.js';
-import { cline } from './cline.js';
 import { codex } from './codex.js';
 import { copilot } from './copilot.js';
 import { cursor } from './cursor.js';
 import { gemini } from './gemini.js';
 import { native } from './native.js';
-import { opencode } from './opencode.js';
 import type { Program, ServerTable } from './program.js';
-import { vscode } from './vscode.js';
+import { SERVER_PROGRAMS } from './server-programs.js';
 
-const programs: Program[] = [native, claude, codex, gemini, cursor, copilot, vscode, opencode, cline];
+const programs: Program[] = [native, claude, codex, gemini, cursor, copilot, ...SERVER_PROGRAMS];
 
 /** All programs. A new program needs its own file and one word here. */
 export const PROGRAMS: readonly Program[] = programs;

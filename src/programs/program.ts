@@ -50,6 +50,6 @@ export interface ServerTable {
   readonly environment: Cell<readonly string[]>;
   /** Effect of a variable without a value. Unknown: the server is unavailable. */
   readonly unset: Cell<'unavailable' | 'empty'>;
-  /** Transport of a server with a `url` and without a `type`. Unknown: Streamable HTTP, then SSE. */
+  /** Transport of a server with a `url` and without a `type`. `http`: Streamable HTTP, then SSE. Unknown: `http`. */
   readonly urlMeans: Cell<'http' | 'sse'>;
 }

@@ -90,7 +90,7 @@ export interface ShellHooksOptions {
    */
   readonly toolNames?: ToolNames | undefined;
   /**
-   * `claude`: hooks of Claude Code and Codex, and native hooks, get a session file in the form of Claude Code in
+   * `claude`: hooks of Claude Code, and native hooks, get a session file in the form of Claude Code in
    * `transcript_path`. An object also names the directory of the files. Default: no transcript, and the directory
    * `sessions/transcripts` in `userDir`.
    */

@@ -12,7 +12,7 @@ test('each fact about a program is known from a source that can be opened, or is
 test('a table with a hole is found', () => {
   const [first] = PROGRAMS;
   const { timeUnit: _timeUnit, ...hooks } = first?.hooks ?? {};
-  const holed = { ...first, id: 'holed', hooks: { ...hooks, tools: { value: {}, source: 'somewhere' } } } as never;
+  const holed = { ...first, id: 'holed', hooks: { ...hooks, tools: { value: {}, sources: ['somewhere'] } } } as never;
 
   expect(holesIn(factsOf(holed, PROGRAMS))).toEqual(['holed.hooks.timeUnit', 'holed.hooks.tools']);
 });

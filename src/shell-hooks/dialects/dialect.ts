@@ -86,7 +86,7 @@ export function createDialect(id: HookDialect, table: HookTable): Dialect {
     events: Object.fromEntries(events),
     eventNames: Object.keys(all),
     places: known(table.files, { user: [], workspace: [] }),
-    hasComments: known(table.form, {}).comments === true,
+    hasComments: known(table.form, { comments: true }).comments === true,
     hasForeignTools: !isNative,
     folders: { project: variables.workspace, extension: variables.package, fixed: variables.fixed ?? {} },
     worksIn: known(table.startsIn, 'workspace') === 'package' ? 'extension' : 'workspace',

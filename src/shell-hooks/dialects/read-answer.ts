@@ -182,8 +182,10 @@ function refusalOf(output: JsonObject, hook: ShellHook, answer: AnswerTable): Ho
 function refusedWith(output: JsonObject, hook: ShellHook, answer: AnswerTable): HookEffects {
   const { decision } = specificOf(output);
   const nested = isObject(decision) ? textOf((decision as JsonObject).message) : undefined;
-  const effects = effectsOfRefusal(refusalAt(hook, answer), nested ?? reasonOf(output));
-  const told = fieldsAt(hook, answer).filter(([, { means }]) => means === 'user-of-refusal');
+  const fields = fieldsAt(hook, answer);
+  const own = fields.filter(([path, { means }]) => means === 'reason' && !REASONS.includes(path)).map(([path]) => path);
+  const effects = effectsOfRefusal(refusalAt(hook, answer), nested ?? reasonOf(output, ...own));
+  const told = fields.filter(([, { means }]) => means === 'user-of-refusal');
   const user = told.map(([path]) => textOf(valueAt(output, path))).find((text) => text !== undefined);
   return { ...effects, userText: user ?? effects.userText };
 }
@@ -223,10 +225,11 @@ function effectsOfText({ hook, result }: FinishedHook, answer: AnswerTable): Hoo
 }
 
 /** Returns the effects of a failure. Before a tool, the failures that the table lists refuse the call. */
-function effectsOfFailure({ kind }: HookProblem, hook: ShellHook, table: HookTable): HookEffects {
-  const isCall = hook.event === 'before_tool' || hook.event === 'permission_request';
+function effectsOfFailure({ kind }: HookProblem, { event }: ShellHook, table: HookTable): HookEffects {
+  const isCall = event === 'before_tool' || event === 'permission_request';
+  if (kind === 'malformed' && (isCall || event === 'before_subagent'))
+    return known(table.unknownAnswerRefuses, true) ? { cancel: 'its output is invalid' } : {};
   if (!isCall || kind === 'aborted' || kind === 'untrusted') return {};
-  if (kind === 'malformed') return known(table.unknownAnswerRefuses, true) ? { cancel: 'its output is invalid' } : {};
   const kinds = table.refusingFailures;
   return kinds === 'unknown' || kinds.value.includes(kind) ? { cancel: 'the hook failed' } : {};
 }

@@ -191,7 +191,12 @@ describe('reports an output field without effect, once per hook and field,', () 
     ['codex', 'after_tool', { hookSpecificOutput: { tool_output: 'x' } }, ['`tool_output` in `hookSpecificOutput`']],
     ['gemini', 'before_tool', { hookSpecificOutput: { llm_request: {} } }, ['`llm_request` in `hookSpecificOutput`']],
     ['gemini', 'before_tool_selection', { continue: false, stopReason: 'x' }, ['`continue`', '`stopReason`']],
-    ['cursor', 'before_agent', { updated_input: {}, additional_context: 'x' }, ['`updated_input`']],
+    [
+      'cursor',
+      'before_agent',
+      { updated_input: {}, additional_context: 'x' },
+      ['`updated_input`', '`additional_context`'],
+    ],
     ['cursor', 'session_start', { env: { A: '1' } }, ['`env`']],
     ['copilot', 'before_tool', { additionalContext: 'x', modifiedArgs: {} }, ['`additionalContext`']],
     ['copilot', 'before_agent', { decision: 'block' }, ['`decision`']],

@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { textOf } from 'keelson';
+import { Agent, textOf } from 'keelson';
 import { approval } from 'keelson/lifecycles';
 import type { ShellHooksOptions } from 'keelson/shell-hooks';
-import { calls, says } from 'keelson/testing';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
 import { agentWith, countingTool, hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
@@ -323,10 +323,9 @@ test('ignores fields of Visual Studio Code at events in camelCase, and says so',
 test('reports unsupported hooks, and reports guards among them as errors', async () => {
   const hooks = copilotHooks({
     pretooluse: [bash('true')],
-    subagentStop: [bash('true')],
     userPromptTransformed: [bash('true')],
     preToolUse: [
-      { type: 'http', url: 'https://example.com' },
+      { type: 'prompt', prompt: 'Is it safe?' },
       { type: 'command', powershell: './guard.ps1' },
     ],
     postToolUse: [bash('true', { env: { LOG: '$HOME/log' } })],
@@ -334,7 +333,7 @@ test('reports unsupported hooks, and reports guards among them as errors', async
   await hooks.reload();
 
   expect(hooks.status().diagnostics.map(({ level, code }) => `${level} ${code}`)).toEqual([
-    ...['error event-unsupported', 'error event-unsupported', 'error event-unsupported'],
+    ...['error event-unsupported', 'warning event-unsupported'],
     ...['error hook-unsupported', 'error hook-unsupported', 'warning env-literal'],
   ]);
   expect(hooks.status().diagnostics[0]?.message).toContain('Did you mean "preToolUse"?');
@@ -350,6 +349,45 @@ test('redacts sensitive arguments inside JSON strings', async () => {
 
   expect(lab.read('in.json')).not.toContain('hunter2');
   expect(given('in.json').toolArgs).toBe('{"token":"[redacted]"}');
+});
+
+test('the model reads the message of a permissionRequest hook that denies', async () => {
+  const hooks = copilotHooks({ permissionRequest: [bash(`echo '{"behavior":"deny","message":"Not at night."}'`)] });
+  const { agent, model } = agentWith(lab, hooks, {
+    script: [calls('run_command', {}), says('ok')],
+    tools: [countingTool('run_command').tool],
+    lifecycle: [approval({ tools: ['run_command'] })],
+  });
+  await agent.run('go');
+
+  expect(JSON.stringify(model.requests)).toContain('Not at night.');
+  expect(hooks.status().diagnostics).toEqual([]);
+});
+
+test.each([
+  ['UserPromptSubmit', `echo '{"continue":false,"stopReason":"No."}'`],
+  ['UserPromptSubmit', 'echo No. >&2; exit 2'],
+])('a %s hook that writes %j refuses the prompt', async (event, text) => {
+  const hooks = copilotHooks({ [event]: [bash(text)] });
+
+  await expect(agentWith(lab, hooks, { script: [] }).agent.run('go')).rejects.toThrow('No.');
+});
+
+test('hooks at events of sub-agents add context for the sub-agent, and a refusal for its caller', async () => {
+  const hooks = copilotHooks({
+    subagentStart: [bash(`echo '{"additionalContext":"Look north."}'`)],
+    SubagentStop: [bash(`echo '{"hookSpecificOutput":{"decision":"block","reason":"Look again."}}'`)],
+    PostToolUse: [bash(`echo '{"decision":"block","reason":"It was long."}'`)],
+  });
+  const model = scriptedModel([says('Two ships.')]);
+  const scout = new Agent({ name: 'scout', model }).asTool({ description: 'Looks.' });
+  const caller = agentWith(lab, hooks, { script: [calls('scout', { prompt: 'Look.' }), says('ok')], tools: [scout] });
+  await caller.agent.run('go');
+
+  expect(JSON.stringify(model.requests)).toContain('Look north.');
+  for (const words of ['Two ships.', 'Look again.', 'It was long.'])
+    expect(JSON.stringify(caller.model.requests)).toContain(words);
+  expect(hooks.status().diagnostics).toEqual([]);
 });
 
 test.each([

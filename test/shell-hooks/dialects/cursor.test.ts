@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { textOf } from 'keelson';
+import { Agent, textOf } from 'keelson';
 import type { ShellHooksOptions } from 'keelson/shell-hooks';
-import { calls, says } from 'keelson/testing';
+import { calls, says, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
 import { agentWith, countingTool, hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
@@ -196,6 +196,42 @@ test('hooks refuse a prompt, add context, replace a result, and make the agent c
       .diagnostics.map(({ message }) => message)
       .join(),
   ).toContain('`loop_limit`');
+});
+
+test.each([
+  ['{"permission":"deny","user_message":"No scouts."}', 'scout', 0],
+  ['{"permission":"ask"}', 'scout', 0],
+  ['{"permission":"perhaps"}', 'scout', 0],
+  ['looks fine', 'scout', 0],
+  ['{"permission":"allow"}', 'scout', 1],
+  ['{"permission":"deny"}', 'pilot', 1],
+])('a subagentStart hook that writes %j for %s lets %d scouts start', async (output, matcher, starts) => {
+  const hooks = cursorHooks({ subagentStart: [{ command: `echo '${output}'`, matcher }] });
+  const model = scriptedModel([says('Two ships.')]);
+  const scout = new Agent({ name: 'scout', model }).asTool({ description: 'Looks.' });
+  const script = [calls('scout', { prompt: 'Look.' }), says('ok')];
+  await agentWith(lab, hooks, { script, tools: [scout] }).agent.run('go');
+
+  expect(model.requests).toHaveLength(starts);
+});
+
+test('hooks at events without an output decide nothing, and what they write is reported', async () => {
+  const notices: string[] = [];
+  const hooks = cursorHooks(
+    {
+      afterShellExecution: [{ command: `echo '{"additional_context":"psst"}'` }],
+      afterAgentResponse: [{ command: 'echo no >&2; exit 2' }],
+    },
+    { onNotice: ({ text }) => notices.push(text) },
+  );
+  const script = [calls('run_command', { command: 'ls' }), says('ok')];
+  const { agent, model } = agentWith(lab, hooks, { script, tools: [countingTool('run_command').tool] });
+  await agent.run('go');
+
+  expect(JSON.stringify(model.requests)).not.toContain('psst');
+  expect(notices).toEqual([]);
+  expect(hooks.status().diagnostics.map(({ code }) => code)).toContain('output-unsupported');
+  expect(hooks.status().hooks.map(({ failures }) => failures)).toEqual([0, 1]);
 });
 
 test('hooks of the user run in the directory of their hook file', async () => {

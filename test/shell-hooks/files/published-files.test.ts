@@ -133,7 +133,7 @@ test('a PostToolUseFailure hook gets the error of the tool', async () => {
   expect(given('failure.json').error).toContain('the disk is full');
 });
 
-test('an AfterTool hook replaces the tool output', async () => {
+test('an AfterTool hook that replaces the result by a field that Gemini CLI does not have is reported', async () => {
   const hooks = gemini({ AfterTool: [answer({ hookSpecificOutput: { tool_output: 'without names' } })] });
   const { agent, model } = agentWith(lab, hooks, {
     script: [calls('run_command', {}), says('ok')],
@@ -141,7 +141,8 @@ test('an AfterTool hook replaces the tool output', async () => {
   });
   await agent.run('go');
 
-  expect(model.requests[1]?.messages.at(-1)).toMatchObject({ content: [{ content: 'without names' }] });
+  expect(model.requests[1]?.messages.at(-1)).toMatchObject({ content: [{ content: 'Ann, Bob' }] });
+  expect(hooks.status().diagnostics[0]?.message).toContain('`tool_output`');
 });
 
 test('reports a Gemini CLI field that has no effect here, once per hook', async () => {
@@ -160,7 +161,7 @@ test('reports a Gemini CLI field that has no effect here, once per hook', async 
 
   expect(hooks.status().diagnostics.map(({ code, message }) => `${code} ${/`(\w+)`/.exec(message)?.[1]}`)).toEqual([
     'output-unsupported tailToolCallRequest',
-    'output-unsupported clearContext',
+    'output-unsupported hookSpecificOutput',
   ]);
   expect(lab.logged('warn').some(({ message }) => message.includes('"gemini-9"'))).toBe(true);
 });

@@ -27,7 +27,10 @@ export function factsOf(program: Program, all: readonly Program[]): readonly Fac
 /** Returns the facts that are holes: missing, or without a source that can be opened. */
 export function holesIn(facts: readonly Fact[]): readonly string[] {
   const isWhole = ({ cell }: Fact) =>
-    cell === 'unknown' || (cell !== undefined && /^(?:https:\/\/\S+\.\S+|docs\/\S+\.md)$/.test(cell.source));
+    cell === 'unknown' ||
+    (cell !== undefined &&
+      cell.sources.length > 0 &&
+      cell.sources.every((source) => /^(?:https:\/\/\S+\.\S+|docs\/\S+\.md)$/.test(source)));
   return facts.filter((fact) => !isWhole(fact)).map(({ program, part, name }) => `${program}.${part}.${name}`);
 }
 
@@ -41,12 +44,12 @@ export function programsPage(programs: readonly Program[]): string {
   return `${sections.join('\n\n').trimEnd()}\n`;
 }
 
-const BLOCK = /(?<=<!-- from src\/programs: (\w+) -->\n)[\s\S]*?(?=<!-- end -->)/g;
+const BLOCK = /(<!-- from src\/programs: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g;
 
 /** Returns a page with its marked tables made anew. */
 export function withTables(page: string, programs: readonly Program[]): string {
   const tables: Readonly<Record<string, string>> = { files: filesTable(programs), events: eventsTable(programs) };
-  return page.replace(BLOCK, (_, name: string) => `\n${tables[name]}\n\n`);
+  return page.replace(BLOCK, (...[, start, name = '', end]: string[]) => `${start}\n${tables[name]}\n\n${end}`);
 }
 
 /** Returns the usual hook files of each format. */
@@ -105,7 +108,7 @@ function eventsOf(cell: Cell<Readonly<Record<string, EventTable>>>): readonly st
     ].filter(Boolean);
     return `| \`${name}\` | ${event === undefined ? 'does not run' : `\`${event}\``} | ${notes.join('. ')} |`;
   });
-  return [`Events, from ${link(cell.source)}:`, ['| event | here | note |', '|---|---|---|', ...rows].join('\n')];
+  return [`Events, from ${links(cell.sources)}:`, ['| event | here | note |', '|---|---|---|', ...rows].join('\n')];
 }
 
 function answersOf(cell: Cell<AnswerTable>): readonly string[] {
@@ -123,7 +126,7 @@ function answersOf(cell: Cell<AnswerTable>): readonly string[] {
     ...(Object.keys(text).length === 0 ? [] : [`Text that is not JSON: ${effectsText(text)}.`]),
   ];
   return [
-    `Answers, from ${link(cell.source)}:`,
+    `Answers, from ${links(cell.sources)}:`,
     ['| field | meaning | events |', '|---|---|---|', ...rows].join('\n'),
     effects.map((effect) => `- ${effect}`).join('\n'),
   ];
@@ -151,7 +154,11 @@ function valueText(value: unknown): string {
 }
 
 function sourceOf(cell: Cell<unknown> | undefined): string {
-  return cell === undefined || cell === 'unknown' ? '' : link(cell.source);
+  return cell === undefined || cell === 'unknown' ? '' : links(cell.sources);
+}
+
+function links(sources: readonly string[]): string {
+  return sources.map(link).join(', ');
 }
 
 function link(source: string): string {
