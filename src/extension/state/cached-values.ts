@@ -23,6 +23,10 @@ const EMPTY: StateView = { bytes: 0, extensions: {}, values: [], complete: [] };
 
 /** The values and sizes of one session as far as a process knows them, and the changes that the store does not have. */
 export class CachedValues {
+  /** The time of the last read. */
+  readAt = Number.NEGATIVE_INFINITY;
+  /** Grows when values become unknown. A read that was started before is out of date. */
+  version = 0;
   private readonly entries = new Map<string, CachedValue>();
   private bytes = 0;
   private extensions = new Map<string, number>();
@@ -78,8 +82,9 @@ export class CachedValues {
     return this.put(entry, value);
   }
 
-  /** Replaces all values by those of the store, except pending writes. Without a view, they become unknown. */
-  learn({ bytes, extensions, values, complete } = EMPTY): void {
+  /** Replaces all values by those that the store had at a time, except pending writes. */
+  learn({ bytes, extensions, values, complete }: StateView, readAt: number): void {
+    this.readAt = readAt;
     this.bytes = bytes;
     this.extensions = new Map(Object.entries(extensions));
     this.complete = new Set(complete);
@@ -96,8 +101,14 @@ export class CachedValues {
       if (entry.pending?.isNew) count += 1;
       this.entries.delete(id);
     }
-    this.learn();
+    this.forget();
     return count;
+  }
+
+  /** Makes all values unknown, except pending writes. */
+  forget(): void {
+    this.version += 1;
+    this.learn(EMPTY, Number.NEGATIVE_INFINITY);
   }
 }
 

@@ -24,10 +24,7 @@ export class SessionCache {
   private readonly values: CachedValues;
   /** The extensions whose values the next read includes. */
   private readonly wanted = new Set<string>();
-  private readAt = Number.NEGATIVE_INFINITY;
   private reading: Promise<void> | undefined = undefined;
-  /** Grows when values become unknown. A read that was started before is out of date. */
-  private version = 0;
   private readonly unfinished = new Set<Promise<unknown>>();
   private flushing: Promise<void> = Promise.resolve();
 
@@ -77,9 +74,7 @@ export class SessionCache {
 
   /** Forgets one key, the keys of an extension, or all, also pending writes. Returns the number of new keys. */
   drop(extension?: string, key?: string): number {
-    const count = this.values.drop(extension, key);
-    this.forget();
-    return count;
+    return this.values.drop(extension, key);
   }
 
   private async during<T>(work: Promise<T>): Promise<T> {
@@ -122,7 +117,7 @@ export class SessionCache {
     values.isLocal = false;
     const change = await access.set(scope, given, site);
     if (!change.conflict) values.put(entry, value);
-    if (!isPlain(change)) this.forget();
+    if (!isPlain(change)) this.values.forget();
     return change;
   }
 
@@ -134,14 +129,14 @@ export class SessionCache {
     try {
       return dropped + (await this.access.clear(scope, key, site));
     } finally {
-      this.forget();
+      this.values.forget();
     }
   }
 
   /** Returns the value of a key. Reads the session first if it is unknown, or was read too long ago. */
   private async open({ extension }: StateScope, key: string, site: StateSite): Promise<CachedValue> {
     checkStateKey(key);
-    if (!this.values.isLocal && site.clock.now() >= this.readAt + REFRESH_MS) {
+    if (!this.values.isLocal && site.clock.now() >= this.values.readAt + REFRESH_MS) {
       this.reading ??= this.load(site).finally(() => {
         this.reading = undefined;
       });
@@ -153,20 +148,12 @@ export class SessionCache {
   private async load(site: StateSite): Promise<void> {
     await this.flush(site);
     for (;;) {
-      const { version } = this;
+      const { version } = this.values;
       const view = await this.access.peek(this.session, [...this.wanted], site);
       // Values were removed while the store read them.
-      if (version !== this.version) continue;
-      this.readAt = site.clock.now();
-      return this.values.learn(view);
+      if (version !== this.values.version) continue;
+      return this.values.learn(view, site.clock.now());
     }
-  }
-
-  /** Makes all values unknown, except pending writes. */
-  private forget(): void {
-    this.version += 1;
-    this.readAt = Number.NEGATIVE_INFINITY;
-    this.values.learn();
   }
 
   private async send(site: StateSite): Promise<void> {
@@ -189,7 +176,7 @@ export class SessionCache {
       await this.apply(repeated, [], site);
     } catch (error) {
       for (const entry of writing) entry.seen = undefined;
-      this.forget();
+      this.values.forget();
       throw error;
     }
   }
@@ -206,7 +193,7 @@ export class SessionCache {
       used: used.map(({ extension, key }) => ({ extension, key })),
     };
     const changes = await this.access.apply(batch, site);
-    if (!changes.every(isPlain)) this.forget();
+    if (!changes.every(isPlain)) this.values.forget();
     return writes.filter((write, index) => {
       const change = changes[index];
       if (change === undefined || change.conflict) return change?.conflict === true;

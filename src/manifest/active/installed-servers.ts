@@ -19,7 +19,7 @@ export interface ExtensionPackageServer {
 }
 
 interface Added {
-  readonly extension: string;
+  readonly extension: ExtensionPackage;
   readonly name: string;
   readonly id: string;
   readonly origin: McpServerOrigin;
@@ -46,10 +46,10 @@ export class InstalledServers {
    */
   async replace(all: readonly PreparedExtension[], { graceful }: { readonly graceful: boolean }): Promise<Changes> {
     const wanted = this.wantedOf(all);
-    const gone = this.added.filter((known) => !wanted.some(({ server }) => isSame(server, known)));
-    this.added = wanted.map(({ server }) => server);
+    const gone = this.added.filter((known) => !wanted.some((server) => isSame(server, known)));
+    this.added = wanted;
     const removed = gone.map(({ id, origin }) => this.mcp.remove(id, { graceful, origin }));
-    const put = wanted.map(async (one) => ({ id: one.server.id, outcome: await this.put(one) }));
+    const put = wanted.map(async (server) => ({ id: server.id, outcome: await this.put(server) }));
     const outcomes = await Promise.all(put);
     await Promise.all(removed);
     const idsOf = (wantedOutcome: string) =>
@@ -63,27 +63,26 @@ export class InstalledServers {
     const holders = new Map(this.mcp.status().map((status) => [status.name, status]));
     const listed = new Map<string, ExtensionPackageServer[]>();
     for (const { extension, name, id } of this.added) {
-      const servers = listed.get(extension) ?? [];
+      const servers = listed.get(extension.name) ?? [];
       const holder = holders.get(id);
-      const isOther = holder !== undefined && holder.extension !== extension;
+      const isOther = holder !== undefined && holder.extension !== extension.name;
       servers.push({ name, id, state: isOther ? 'left-out' : (holder?.state ?? 'invalid') });
-      listed.set(extension, servers);
+      listed.set(extension.name, servers);
     }
     return listed;
   }
 
-  private wantedOf(all: readonly PreparedExtension[]): readonly Wanted[] {
-    return all.flatMap((prepared) =>
-      Object.keys(prepared.extension.mcpServers).map((name) => {
-        const extension = prepared.extension.name;
-        const { workspaceDir, redact } = this.context;
-        const origin = { ...originOf(prepared, workspaceDir), settings: prepared.settings.variables, redact };
-        return { prepared, server: { extension, name, id: serverId(extension, name), origin } };
-      }),
-    );
+  private wantedOf(all: readonly PreparedExtension[]): readonly Added[] {
+    const { workspaceDir, redact } = this.context;
+    return all.flatMap((prepared) => {
+      const { extension, settings } = prepared;
+      const origin = { ...originOf(prepared, workspaceDir), settings: settings.variables, redact };
+      const names = Object.keys(extension.mcpServers);
+      return names.map((name) => ({ extension, name, id: serverId(extension.name, name), origin }));
+    });
   }
 
-  private async put({ prepared: { extension }, server: { name, id, origin } }: Wanted) {
+  private async put({ extension, name, id, origin }: Added) {
     try {
       const outcome = await this.mcp.set(id, extension.mcpServers[name] as McpServerConfig, origin);
       if (outcome === 'left-out') this.report(extension, name, `it is left out: ${takenText(id)}`);
@@ -99,15 +98,9 @@ export class InstalledServers {
   }
 }
 
-/** A server to add, and its extension package. */
-interface Wanted {
-  readonly prepared: PreparedExtension;
-  readonly server: Added;
-}
-
 function isSame(a: Added, b: Added): boolean {
   const sources = [a, b].map(({ origin: { precedence, source } }) => `${precedence} ${source}`);
-  return a.extension === b.extension && a.name === b.name && sources[0] === sources[1];
+  return a.extension.name === b.extension.name && a.name === b.name && sources[0] === sources[1];
 }
 
 /** Says why a server does not get its name. */
