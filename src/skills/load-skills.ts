@@ -56,7 +56,7 @@ export interface LoadedSkills {
 }
 
 /**
- * Loads the skills of the user and of the workspace. If two skills have the same id, the one of the user is used.
+ * Loads the skills of the user and of the workspace. If two skills have the same id, the one of the workspace is used.
  * Within one scope, skills of one name get the ids of their directories.
  *
  * @example
@@ -94,7 +94,8 @@ export async function loadSkills(options: LoadSkillsOptions): Promise<LoadedSkil
     else diagnostics.push(copyOf(entry, original.entry));
   }
   const byId = new Map<string, SkillEntry>();
-  for (const scope of ['user', 'workspace'] as const) {
+  // As in the standard of Agent Skills, a project comes before its user.
+  for (const scope of ['workspace', 'user'] as const) {
     const own = loaded.filter(({ entry }) => entry.skill.scope === scope);
     for (const entry of withDistinctIds(own.map((one) => one.entry))) {
       const holder = byId.get(entry.skill.id);

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { textOf } from 'keelson';
 import { describe, expect, test } from 'vitest';
@@ -115,7 +115,7 @@ describe('locations of skills', () => {
   const file = (text: string) => `---\nname: x\ndescription: d\n---\n${text}`;
   const folders = ['.app/skills', '.agents/skills'];
 
-  test('of skills with one name the first one of the user is used, then the first one of the workspace', async () => {
+  test('the first of two skills with one name is used, in the home directory and in the workspace', async () => {
     const place = makePlace();
     const home = join(place.root, 'home');
     const before = process.env.HOME;
@@ -125,10 +125,9 @@ describe('locations of skills', () => {
         for (const folder of folders) write(join(root, folder, 'x/SKILL.md'), file(`${root} ${folder}`));
       }
       const mine = await place.load({ skillFolders: folders });
-      expect(textOf(await mine.loader.skills.invoke('x'))).toBe(`${home} .app/skills`);
-      for (const folder of folders) rmSync(join(home, folder), { recursive: true });
       const ours = await place.load({ skillFolders: folders, approve: place.yes });
 
+      expect(textOf(await mine.loader.skills.invoke('x'))).toBe(`${home} .app/skills`);
       expect(textOf(await ours.loader.skills.invoke('x'))).toBe(`${place.workspaceDir} .app/skills`);
     } finally {
       process.env.HOME = before;

@@ -275,7 +275,7 @@ describe('G: directories with a SKILL.md', () => {
     expect(await loader.skills.invoke('review')).toMatchObject({ content: 'second' });
   });
 
-  test('the skill of the user is used if two have the same name, and a linked directory counts once', async () => {
+  test('the workspace skill is used if two have the same name, and a linked directory counts once', async () => {
     const place = makePlace();
     const home = join(place.root, 'home');
     write(join(home, '.agents/skills/s/SKILL.md'), skillFile('s', 'mine'));
@@ -288,10 +288,10 @@ describe('G: directories with a SKILL.md', () => {
     try {
       const { loader } = await place.load({ ...standard, approve: place.yes });
 
-      expect(loader.skills.list().map(({ id, scope }) => [id, scope])).toEqual([['s', 'user']]);
-      expect(await loader.skills.invoke('s')).toMatchObject({ content: 'mine' });
+      expect(loader.skills.list().map(({ id, scope }) => [id, scope])).toEqual([['s', 'workspace']]);
+      expect(await loader.skills.invoke('s')).toMatchObject({ content: 'ours' });
       expect(loader.status().diagnostics).toMatchObject([
-        { level: 'warning', message: expect.stringContaining('of the user has the same name "s"') },
+        { level: 'warning', message: expect.stringContaining('of the workspace has the same name "s"') },
       ]);
     } finally {
       process.env.HOME = before;
