@@ -21,7 +21,7 @@ const ALONE = [
     'process/{process-group,run-process}',
   ],
   ...['real-home', 'shell-hooks/run/{process,process-queue,resources}'],
-  ...['trust/approvals/stored-file', 'trust/fingerprint/{bound-files,snapshot,unapproved-items}'],
+  ...['trust/approvals/stored-file', 'trust/fingerprint/{bound-files,snapshot}'],
 ].map((path) => `test/${path}.test.ts`);
 
 /** Tests that need the built library, or that compile. `npm run check` runs them, and `npm test` does not. */

@@ -14,13 +14,13 @@ import { safePath } from './executable.js';
 
 type NameTest = (name: string) => boolean;
 
-const isInherited = listOf(INHERITED_NAMES);
-const isListedCredential = listOf(CREDENTIAL_NAMES);
+const INHERITED = patternOf(INHERITED_NAMES);
+const CREDENTIAL = patternOf(CREDENTIAL_NAMES);
+const REFUSED = patternOf(REFUSED_NAMES);
 const PROVIDER_SECRET = new RegExp(
   `^(?:${PROVIDER_NAMES.join('|')})_(?:\\w+_)?(?:${SECRET_WORDS.join('|')})(?:_\\w+)?$`,
 );
-const isCredential: NameTest = (name) => isListedCredential(name) || PROVIDER_SECRET.test(fold(name));
-const isCloud = listOf(CLOUD_NAMES);
+const CLOUD = patternOf(CLOUD_NAMES);
 
 /** Environment variables of a process, by name. */
 export type Environment = Readonly<Record<string, string>>;
@@ -40,7 +40,7 @@ export interface EnvironmentSource {
  * `additions`.
  */
 export function workspaceEnvironment(source: EnvironmentSource): Environment {
-  return compose(source, isInherited);
+  return compose(source, (name) => INHERITED.test(name));
 }
 
 /** Exceptions to the environment variables that a program of the user inherits. */
@@ -66,12 +66,16 @@ export function userEnvironment(source: EnvironmentSource, inherit: boolean | In
   if (inherit === true) return compose(source, () => true);
   const { include = [], exclude = [] } = inherit || {};
   const [isIncluded, isExcluded] = [listOf(include), listOf(exclude)];
-  const isKept = (name: string) => !isCredential(name) || isCloud(name) || isIncluded(name);
-  return compose(source, (name) => isKept(name) && !isExcluded(name));
+  return compose(source, (name) => {
+    const isKey = CREDENTIAL.test(fold(name)) || PROVIDER_SECRET.test(fold(name));
+    return (!isKey || CLOUD.test(fold(name)) || isIncluded(name)) && !isExcluded(name);
+  });
 }
 
 /** True if the variable can make a process run different code, so that configuration must not set it. */
-export const isRefusedName: NameTest = listOf(REFUSED_NAMES);
+export function isRefusedName(name: string): boolean {
+  return REFUSED.test(fold(name));
+}
 
 /** True if the operating system accepts the string as the name of a variable. */
 export function isVariableName(name: string): boolean {
@@ -100,6 +104,12 @@ function isPath(name: string): boolean {
 /** Compares names without case: Windows does so, and some Unix programs read a variable in either case. */
 function fold(name: string): string {
   return name.toUpperCase();
+}
+
+/** Compiles a list of this library, in which `*` matches any characters. Ignores case. */
+function patternOf(names: readonly string[]): RegExp {
+  const sources = names.map((name) => name.replace(/[()]/g, '\\$&').replaceAll('*', '.*'));
+  return new RegExp(`^(?:${sources.join('|')})$`, 'is');
 }
 
 /** Returns a test for names, without case. In a listed name, `*` matches any characters. */

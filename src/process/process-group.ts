@@ -3,8 +3,7 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { type Clock, systemClock } from '../internal/clock.js';
 import { createDeferred } from '../internal/promise.js';
-import { killAtHostExit } from './host-exit.js';
-import { isOwnGroup, killTree } from './kill-tree.js';
+import { isOwnGroup, killAtHostExit, killTree } from './host-exit.js';
 import { bytesOf, OutputTail } from './output.js';
 import { explainStart, type SpawnFailure, type SpawnTarget } from './spawn-failure.js';
 

@@ -1,7 +1,7 @@
 import { isGateEvent } from '../programs/hook-event.js';
 import type { DeniedDecision } from '../trust/decision.js';
-import type { HookDiagnostic } from './files/diagnostic.js';
 import type { ShellHook } from './hook/definition.js';
+import type { HookDiagnostic } from './hook/diagnostic.js';
 import type { HookRegistry } from './hook/registry.js';
 
 /** A hook of a file that could refuse something, and whether it does. */

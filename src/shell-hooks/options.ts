@@ -28,11 +28,11 @@ import type { Approver } from '../trust/decision.js';
 import type { TrustGate } from '../trust/gate.js';
 import { dialectIds } from './dialects/list.js';
 import { parseNativeHooks } from './dialects/native.js';
-import { HookInvalidError } from './error.js';
-import type { ToolNames } from './events/hook-event-context.js';
-import type { HookDiagnostic } from './files/diagnostic.js';
 import type { HookFile } from './files/hook-file.js';
 import type { HookDefinition, HookRegistration } from './hook/definition.js';
+import type { HookDiagnostic } from './hook/diagnostic.js';
+import { HookInvalidError } from './hook/error.js';
+import type { ToolNames } from './hook/event-context.js';
 import type { HookRegistry } from './hook/registry.js';
 import type { HookNotice } from './run/runner.js';
 

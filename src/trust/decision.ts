@@ -103,8 +103,6 @@ export interface DeniedDecision {
    * that never ran.
    */
   readonly approvedBefore: boolean;
-  /** The tool matcher of the hook when it was approved. */
-  readonly approvedMatcher?: string | undefined;
   readonly message: string;
   /** The problem with the program, or the reason why the machine is out of resources. */
   readonly failure: SpawnFailure | undefined;

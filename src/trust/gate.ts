@@ -194,11 +194,9 @@ class ContentGate implements TrustGate {
     return { item, workspace: this.settings.place.workspace, source };
   }
 
-  private async standingOf(
-    item: TrustItem,
-  ): Promise<Pick<DeniedDecision, 'scope' | 'approvedBefore' | 'approvedMatcher'>> {
+  private async standingOf(item: TrustItem): Promise<Pick<DeniedDecision, 'scope' | 'approvedBefore'>> {
     const before = await this.approvals.previous(this.identified(item));
     const scope = scopeOf(item, this.settings.place);
-    return { scope, approvedBefore: before !== undefined, approvedMatcher: before?.matcher };
+    return { scope, approvedBefore: before !== undefined };
   }
 }

@@ -59,13 +59,11 @@ function findExecutable(item: TrustItem, place: TrustPlace): Executable | undefi
   const found =
     bash !== undefined && !('failure' in bash)
       ? bash
-      : resolveExecutable({ ...search, command: shell ? SHELL : named });
+      : resolveExecutable({ ...search, command: shell ? '/bin/sh' : named });
   if (!('failure' in found)) return found;
   const { failure } = found;
   throw new ItemUnboundError('no-executable', `${failure.message}. ${failure.hint}`, { failure });
 }
-
-const SHELL = '/bin/sh';
 
 /** Returns the base of the item's relative paths. Paths in a user's definition are never relative to the workspace. */
 function baseOf({ root, scope, source }: TrustItem, { workspaceDir }: TrustPlace): string {
@@ -82,18 +80,16 @@ export function launchOf(located: LocatedItem, snapshot: string | undefined): Tr
   if (executable === undefined || item.command === undefined) return undefined;
   const { command, args = [], env = {}, shell } = item;
   const root = snapshot ?? item.root;
-  const program = { command: executable.realPath, argv0: executable.path, cwd };
-  const words = shell ? ['-c', command, executable.path, ...args] : args;
-  if (root === undefined) return { ...program, args: words, env };
   const move = (path: string) => moved(path, located, snapshot);
-  const expand = (text: string) => move(text.replaceAll(EXTENSION_PATH, () => root));
-  const values = Object.entries(env).map(([name, value]) => [name, expand(value)]);
+  const expand = (text: string) => (root === undefined ? text : move(text.replaceAll(EXTENSION_PATH, () => root)));
+  const given = args.map(expand);
+  const variables = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, expand(value)]));
   return {
-    command: move(program.command),
-    argv0: move(program.argv0),
+    command: move(executable.realPath),
+    argv0: move(executable.path),
     cwd: move(cwd),
-    args: shell ? ['-c', command, executable.path, ...args.map(expand)] : args.map(expand),
-    env: { ...Object.fromEntries(values), ...(shell ? { [EXTENSION_VARIABLE]: root } : {}) },
+    args: shell ? ['-c', command, executable.path, ...given] : given,
+    env: shell && root !== undefined ? { ...variables, [EXTENSION_VARIABLE]: root } : variables,
   };
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { isOwnGroup, killTree } from '../../src/process/kill-tree.js';
+import { isOwnGroup, killTree } from '../../src/process/host-exit.js';
 import { bundle } from '../support/process/bundle.js';
 import { remaining } from '../support/process/sh.js';
 

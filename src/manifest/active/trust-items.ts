@@ -7,7 +7,7 @@ import { programOf } from '../../programs/list.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
 import { numberedHooks, type PresentHooks } from '../../shell-hooks/hook/identity.js';
 import { resolveHook } from '../../shell-hooks/hook/resolve-hook.js';
-import { trustItemOf } from '../../shell-hooks/hook/trust-item.js';
+import { trustItemOf } from '../../shell-hooks/run/approval.js';
 import type { TrustItem } from '../../trust/item.js';
 import type { ExtensionPackage, ExtensionPackageScope } from '../extension.js';
 import { formatOf } from '../formats/list.js';

@@ -2,9 +2,9 @@ import { isObject, type JsonObject, type JsonValue } from '../../internal/json.j
 import type { ManifestProblem } from '../../internal/problem.js';
 import { type HookDialect, type HookEvent, isGateEvent } from '../../programs/hook-event.js';
 import { dialectOf } from '../../shell-hooks/dialects/list.js';
-import type { HookDiagnostic } from '../../shell-hooks/files/diagnostic.js';
 import { parseHooks } from '../../shell-hooks/files/hook-file.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
+import type { HookDiagnostic } from '../../shell-hooks/hook/diagnostic.js';
 import type { ManifestHook, SettingDefinition } from '../extension.js';
 import { createReferenceFinder, type ReferenceFinder } from '../settings/reference.js';
 import { problemOfHook } from './refused.js';

@@ -5,7 +5,7 @@ import type { AssistantPart, Message } from '../../model/message.js';
 import { problemOfPart } from '../../model/whole-response.js';
 import { canonicalJson } from '../../trust/fingerprint/canonical-json.js';
 import type { FinishedHook, HookEffects } from '../hook/effects.js';
-import { jsonText } from '../run/plain-json.js';
+import { jsonText } from '../hook/plain-json.js';
 import { mustBe } from './output.js';
 
 /** Returns the problem of `updatedMessages` or `updatedResponse`; undefined if both are valid or absent. */

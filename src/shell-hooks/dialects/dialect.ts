@@ -1,8 +1,8 @@
 import { known } from '../../programs/cell.js';
 import type { HookDialect, HookEvent } from '../../programs/hook-event.js';
-import { type EventTable, type HookTable, type MatcherKind, namedEvent } from '../../programs/hook-table.js';
-import type { HookContent, HookSource } from '../files/source.js';
+import { type EventTable, type HookTable, namedEvent } from '../../programs/hook-table.js';
 import type { ShellHook } from '../hook/definition.js';
+import type { HookContent, HookSource } from '../hook/diagnostic.js';
 import type { FinishedHook, HookReading } from '../hook/effects.js';
 import { type DialectInputSource, inputFields } from './input-values.js';
 import { parseNativeHooks, readNative } from './native.js';
@@ -55,8 +55,6 @@ export interface Dialect {
   pluginNames(plugin: string, tool: string): readonly string[];
   /** Returns further names of a tool, which matchers may use. */
   aliases(name: string): readonly string[];
-  /** Translates a matcher to the native dialect: a list of names, or a regular expression. */
-  matcher(given: string): string;
   /** Reads the `hooks` of a document. Reports invalid hooks and leaves them out. */
   parse(document: JsonMap, source: HookSource): HookContent;
   /** Returns input fields that only hooks of this dialect get. They replace common fields with the same name. */
@@ -103,7 +101,6 @@ export function createDialect(id: HookDialect, table: HookTable): Dialect {
       pluginName(known(table.pluginTool, CLAUDE_PLUGIN_TOOL), plugin, tool),
     ],
     aliases: (name) => (Object.hasOwn(tools, name) ? (tools[name]?.aliases ?? []) : []),
-    matcher: (given) => MATCHERS[known(table.matcher, 'pattern')](given),
     parse: isNative ? parseNativeHooks : (document, source) => parseEvents(document, source, table),
     input: (source) => ({
       ...inputFields(input, source, tools),
@@ -137,25 +134,6 @@ function pluginName(template: string, plugin: string, tool: string): string {
     ) ?? `mcp__${tool}`
   );
 }
-
-/** Translations of a matcher to the native dialect, whose patterns match any part of a name. */
-const MATCHERS: Readonly<Record<MatcherKind, (given: string) => string>> = {
-  'names-or-pattern': (given) => given,
-  'words-or-pattern': (given) => (/^[\w|]+$/.test(given) ? given : `(?:${given})`),
-  pattern: (given) => `(?:${given})`,
-  'pattern-or-name': (given) => {
-    try {
-      new RegExp(given);
-      return `(?:${given})`;
-    } catch {
-      return `^(?:${given.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&')})$`;
-    }
-  },
-  'whole-name': (given) => {
-    if (given === '**') return '.*';
-    return /^[\w|]+$/.test(given) ? given : `^(?:${given})$`;
-  },
-};
 
 const LONGEST_ID = 4_096;
 

@@ -29,7 +29,7 @@ export function readsTranscripts({ dialect }: Pick<ShellHook, 'dialect'>): boole
 
 /** Returns the hook's event in its dialect; undefined for a hook without `dialectEvent`. */
 export function namedEventOf(hook: Pick<ShellHook, 'dialect' | 'dialectEvent'>): DialectEvent | undefined {
-  return namedEvent(dialectOf(hook.dialect).events, hook);
+  return hook.dialectEvent === undefined ? undefined : namedEvent(dialectOf(hook.dialect).events, hook);
 }
 
 /** Returns the name of the hook's event in its dialect. */

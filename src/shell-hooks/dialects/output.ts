@@ -3,7 +3,7 @@ import { lossText, readJson } from '../../internal/read-json.js';
 import { safeText } from '../../internal/safe-text.js';
 import { type FinishedHook, NO_REASON } from '../hook/effects.js';
 import { type HookProblem, problemOf } from '../hook/problem.js';
-import { shortText } from '../run/text.js';
+import { shortText } from '../hook/text.js';
 
 /** The JSON object that a hook wrote, the problem with it, or both. */
 export interface ParsedOutput {

@@ -5,8 +5,8 @@ import { known } from '../../programs/cell.js';
 import { type HookEvent, isGateEvent } from '../../programs/hook-event.js';
 import type { EntryTable, EventTable, HookTable } from '../../programs/hook-table.js';
 import { loose } from '../../programs/loose.js';
-import { type HookContent, type HookSource, reportOn } from '../files/source.js';
 import type { HookRegistration } from '../hook/definition.js';
+import { type HookContent, type HookSource, reportOn } from '../hook/diagnostic.js';
 import { type HookSettings, readEntry, withoutBadFields } from './read-entry.js';
 
 /** A JSON object of a document. */

@@ -5,8 +5,8 @@ import { memberProblems } from '../../internal/options/validate.js';
 import { known } from '../../programs/cell.js';
 import type { EntryTable, HookTable } from '../../programs/hook-table.js';
 import { loose } from '../../programs/loose.js';
-import { type HookSource, reportOn } from '../files/source.js';
 import { definitionRules } from '../hook/definition.js';
+import { type HookSource, reportOn } from '../hook/diagnostic.js';
 import { compilePermissionRule } from '../rule/permission-rule.js';
 
 type JsonMap = Readonly<Record<string, unknown>>;

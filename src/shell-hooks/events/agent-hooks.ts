@@ -5,11 +5,11 @@ import type { RunContext } from '../../lifecycle/run-context.js';
 import { RejectedError } from '../../lifecycle/run-failure.js';
 import type { RejectAction } from '../../tools/tool.js';
 import type { ShellHook } from '../hook/definition.js';
+import type { HookEventContext } from '../hook/event-context.js';
+import { hookMessage } from '../hook/text.js';
+import { afterAgentFields, beforeAgentFields, idsOf, transcriptOf } from '../run/event-fields.js';
 import type { HookEventResult } from '../run/event-progress.js';
-import { hookMessage } from '../run/text.js';
-import { afterAgentFields, beforeAgentFields, idsOf, transcriptOf } from './event-fields.js';
-import type { HookEventContext } from './hook-event-context.js';
-import type { HookParts } from './parts.js';
+import type { HookParts } from './run-state.js';
 
 /** Returns the action that ends the run; undefined if no hook cancelled. */
 export function rejectionOf({ cancelledBy, reason }: HookEventResult): RejectAction | undefined {

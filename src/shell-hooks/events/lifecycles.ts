@@ -10,13 +10,13 @@ import { HOOK_EVENTS, type HookEvent } from '../../programs/hook-event.js';
 import { dialectOf } from '../dialects/list.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookRegistry } from '../hook/registry.js';
-import { frameGuard } from '../run/frame-guard.js';
+import { frameGuard } from '../hook/text.js';
+import { type CallRecord, idsOf } from '../run/event-fields.js';
+import { isFinal } from '../run/rewrites.js';
 import { addPendingMessages, afterAgent, beforeAgent, type JudgedAnswer, judgeAnswer } from './agent-hooks.js';
-import { type CallRecord, idsOf } from './event-fields.js';
 import { afterModel, afterTools, beforeModel, beforeToolSelection, callModel } from './model-hooks.js';
-import { watchMoments } from './moment-hooks.js';
-import type { HookParts } from './parts.js';
-import { isFinal } from './rewrites.js';
+import { MOMENT_EVENTS, watchMoments } from './moment-hooks.js';
+import type { HookParts } from './run-state.js';
 import { createSessionHooks } from './session-hooks.js';
 import { createSubagentStart, createSubagentStop } from './subagent-hooks.js';
 import { afterTool, beforeTool } from './tool-hooks.js';
@@ -122,8 +122,9 @@ function createResultGate(parts: HookParts): AgentLifecycle {
 }
 
 function entryPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullable<AgentLifecycle['beforeAgent']> {
+  const hasMoments = MOMENT_EVENTS.some((event) => events.has(event));
   return (prompt, run) => {
-    watchMoments(run, events, parts);
+    if (hasMoments) watchMoments(run, events, parts);
     if (events.has('after_agent')) parts.runs.of(run).prompt = prompt;
     if (events.has('before_agent')) return beforeAgent(prompt, run, parts);
     if (!parts.pending.isEmpty) addPendingMessages(run, parts);

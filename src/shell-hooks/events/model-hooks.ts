@@ -6,13 +6,12 @@ import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Message } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import type { Tool } from '../../tools/tool.js';
+import { hookMessage } from '../hook/text.js';
+import { afterModelFields, type CallRecord, idsOf, sentMessages, transcriptOf } from '../run/event-fields.js';
 import type { HookEventResult } from '../run/event-progress.js';
-import { hookMessage } from '../run/text.js';
+import { answerOf, isFinal, joinLimits, limitTools, rewriteMessages, rewriteResponse } from '../run/rewrites.js';
 import { rejectionOf } from './agent-hooks.js';
-import { afterModelFields, type CallRecord, idsOf, sentMessages, transcriptOf } from './event-fields.js';
-import type { HookParts } from './parts.js';
-import { answerOf, isFinal, joinLimits, limitTools, rewriteMessages, rewriteResponse } from './rewrites.js';
-import type { RunState } from './run-state.js';
+import type { HookParts, RunState } from './run-state.js';
 
 /** Runs the `before_model` hooks. Their messages are added to this model request. */
 export async function beforeModel(

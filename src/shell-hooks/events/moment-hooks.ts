@@ -1,9 +1,8 @@
 import { hookRunOf, type Moment } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { HookEvent } from '../../programs/hook-event.js';
-import { receivedArgs } from '../run/received-args.js';
-import { APPROVAL, beforeToolFields, idsOf, transcriptOf } from './event-fields.js';
-import type { HookParts } from './parts.js';
+import { APPROVAL, beforeToolFields, idsOf, receivedArgs, transcriptOf } from '../run/event-fields.js';
+import type { HookParts } from './run-state.js';
 
 type CallMoment = Extract<Moment, { call: object }>;
 
@@ -15,16 +14,13 @@ const EVENTS = {
   compacted: ['after_compaction'],
 } as const satisfies Readonly<Record<Moment['kind'], readonly HookEvent[]>>;
 
+/** The events of all moments. */
+export const MOMENT_EVENTS: readonly HookEvent[] = Object.values(EVENTS).flat();
+
 /** Runs the hooks of the moments of a run, after those of earlier loaders. */
 export function watchMoments(run: RunContext, events: ReadonlySet<HookEvent>, parts: HookParts): void {
   const hookRun = hookRunOf(run);
-  if (
-    hookRun === undefined ||
-    !Object.values(EVENTS)
-      .flat()
-      .some((event) => events.has(event))
-  )
-    return;
+  if (hookRun === undefined) return;
   const { onMoment } = hookRun;
   const handle = async (moment: Moment, earlier: Promise<string | undefined> | undefined) => {
     const refusal = await earlier;

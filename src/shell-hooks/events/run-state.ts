@@ -1,9 +1,13 @@
+import type { Logger } from '../../internal/logger.js';
 import { onAbort } from '../../internal/stop.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Message, ToolCallPart } from '../../model/message.js';
 import type { HookEffects } from '../hook/effects.js';
-import type { CallRecord, LatestResponse } from './event-fields.js';
-import type { Subagent } from './hook-event-context.js';
+import type { Subagent } from '../hook/event-context.js';
+import { hookMessage } from '../hook/text.js';
+import type { CallRecord, LatestResponse } from '../run/event-fields.js';
+import type { HookRunner } from '../run/runner.js';
+import type { Transcripts } from '../transcript/transcripts.js';
 
 /** State of the hooks of one run. */
 export class RunState {
@@ -118,4 +122,63 @@ export class RunStates {
     if (before !== undefined) before.isPast = true;
     this.latest.set(session, state);
   }
+}
+
+/** Limit of sessions with pending messages. Above it, the messages of the oldest session are dropped. */
+const MOST_SESSIONS = 1_000;
+const MOST_MESSAGES = 100;
+/** Maximum length of the pending messages of one session, in characters. The oldest messages are dropped first. */
+const MOST_TEXT = 100_000;
+
+/** Hook messages for which no model request follows. They wait for the next run of their session. */
+export class PendingMessages {
+  private readonly waiting = new Map<string, readonly Message[]>();
+
+  get isEmpty(): boolean {
+    return this.waiting.size === 0;
+  }
+
+  keep(session: string | undefined, texts: readonly { hook: string; text: string }[]): void {
+    if (session === undefined || texts.length === 0) return;
+    const added = texts.map(({ hook, text }) => hookMessage(hook, text));
+    const kept = newest([...(this.waiting.get(session) ?? []), ...added]);
+    this.waiting.delete(session);
+    this.waiting.set(session, kept);
+    const [oldest] = this.waiting.keys();
+    if (this.waiting.size > MOST_SESSIONS && oldest !== undefined) this.waiting.delete(oldest);
+  }
+
+  take(session: string | undefined): readonly Message[] {
+    if (session === undefined) return [];
+    const messages = this.waiting.get(session) ?? [];
+    this.waiting.delete(session);
+    return messages;
+  }
+}
+
+function newest(messages: readonly Message[]): readonly Message[] {
+  let room = MOST_TEXT;
+  const kept = messages.slice(-MOST_MESSAGES);
+  const first = kept.findLastIndex(({ content }) => {
+    room -= content.length;
+    return room < 0;
+  });
+  return kept.slice(first + 1);
+}
+
+/** The objects that the lifecycles of shell hooks share. */
+export interface HookParts {
+  readonly runner: HookRunner;
+  /** Hook messages that wait for the next run of their session. */
+  readonly pending: PendingMessages;
+  readonly runs: RunStates;
+  /** The notifications whose hooks have not ended. `agent.close()` waits for them. */
+  readonly notices: Set<Promise<unknown>>;
+  /** Undefined if hooks get no transcript. */
+  readonly transcripts: Transcripts | undefined;
+  /** Limit for the turns that hooks add to a run by refusing its answer. */
+  readonly maxContinuations: number;
+  readonly logger: Logger;
+  /** Aborted when the agent is closed. */
+  readonly signal: AbortSignal;
 }

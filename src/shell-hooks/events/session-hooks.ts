@@ -3,8 +3,8 @@ import { safeText } from '../../internal/safe-text.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import type { HookEvent } from '../../programs/hook-event.js';
 import type { SessionInfo } from '../../tools/tool.js';
-import { HookCancelledError } from '../error.js';
-import type { HookParts } from './parts.js';
+import { HookCancelledError } from '../hook/error.js';
+import type { HookParts } from './run-state.js';
 
 /** Events whose hooks the agent does not wait for. */
 const TOLD = ['notification', 'permission_denied', 'after_compaction'] as const;

@@ -2,12 +2,11 @@ import { callKey, hookRunOf, runIdInside } from '../../lifecycle/hook-run/hook-r
 import type { AgentLifecycle, ToolCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { contentText, type WaitingRun } from '../../model/message.js';
+import type { EventFields, Subagent } from '../hook/event-context.js';
+import { hookMessage } from '../hook/text.js';
+import { endedSubagentFields, idsOf, receivedArgs, subagentFields, transcriptOf } from '../run/event-fields.js';
 import type { HookEventResult } from '../run/event-progress.js';
-import { receivedArgs } from '../run/received-args.js';
-import { hookMessage } from '../run/text.js';
-import { endedSubagentFields, idsOf, subagentFields, transcriptOf } from './event-fields.js';
-import type { EventFields, Subagent } from './hook-event-context.js';
-import type { HookParts } from './parts.js';
+import type { HookParts } from './run-state.js';
 import { addTexts, blocked, endRun, withheld } from './tool-hooks.js';
 
 /** The origin of a tool that is an agent begins with this string. */

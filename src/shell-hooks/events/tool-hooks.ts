@@ -11,14 +11,20 @@ import type { ToolResult } from '../../tools/tool.js';
 import { errorResult } from '../../tools/tool-result.js';
 import { canonicalJson } from '../../trust/fingerprint/canonical-json.js';
 import type { ShellHook } from '../hook/definition.js';
+import { jsonText } from '../hook/plain-json.js';
+import { hookMessage, modelText } from '../hook/text.js';
+import {
+  afterToolFields,
+  beforeToolFields,
+  type CallRecord,
+  idsOf,
+  receivedArgs,
+  transcriptOf,
+} from '../run/event-fields.js';
 import type { HookEventResult } from '../run/event-progress.js';
-import { jsonText } from '../run/plain-json.js';
-import { receivedArgs } from '../run/received-args.js';
-import { hookMessage, modelText } from '../run/text.js';
+import { rewriteInput, rewriteResult } from '../run/rewrites.js';
 import { rejectionOf } from './agent-hooks.js';
-import { afterToolFields, beforeToolFields, type CallRecord, idsOf, transcriptOf } from './event-fields.js';
-import type { HookParts } from './parts.js';
-import { rewriteInput, rewriteResult } from './rewrites.js';
+import type { HookParts } from './run-state.js';
 
 /** Runs the `before_tool` hooks, and then the tool. A hook may replace the result or suspend the call. */
 export function beforeTool(

@@ -9,9 +9,9 @@ import { isInWorkspace, workspaceRoots } from '../../process/files/workspace.js'
 import type { HookDialect } from '../../programs/hook-event.js';
 import type { TrustScope } from '../../trust/item.js';
 import { dialectOf } from '../dialects/list.js';
-import { HookFileError } from '../error.js';
-import type { Report } from './diagnostic.js';
-import { type HookContent, type HookSource, reportOn } from './source.js';
+import type { Report } from '../hook/diagnostic.js';
+import { type HookContent, type HookSource, reportOn } from '../hook/diagnostic.js';
+import { HookFileError } from '../hook/error.js';
 
 /** A hook file to load. */
 export interface HookFile {

@@ -1,3 +1,7 @@
+import { known } from '../../programs/cell.js';
+import type { HookDialect } from '../../programs/hook-event.js';
+import type { MatcherKind } from '../../programs/hook-table.js';
+import { programOf } from '../../programs/list.js';
 import { LinearPattern } from './linear-pattern.js';
 
 /** A compiled matcher. */
@@ -18,13 +22,14 @@ export interface CompiledMatcher {
 const LIST = /^[\w\- ,|]+$/;
 
 /**
- * Compiles a matcher of the native dialect, and returns a message if it is invalid. An absent or empty matcher and `*`
- * match everything. A matcher of letters, digits, `_`, `-`, spaces, `,` and `|` is a list of exact names. Every other
- * matcher is a regular expression.
+ * Compiles a matcher of a dialect, and returns a message if it is invalid. An absent or empty matcher and `*` match
+ * everything. A matcher of letters, digits, `_`, `-`, spaces, `,` and `|` is a list of exact names. Every other matcher
+ * is a regular expression.
  */
-export function compileMatcher(given: string | undefined): CompiledMatcher | string {
-  const matcher = given?.trim() ?? '';
-  if (matcher === '' || matcher === '*') return { matches: () => true, pattern: undefined, names: [] };
+export function compileMatcher(given: string | undefined, dialect: HookDialect = 'native'): CompiledMatcher | string {
+  const written = given?.trim() ?? '';
+  if (written === '' || written === '*') return { matches: () => true, pattern: undefined, names: [] };
+  const matcher = MATCHERS[kindOf(dialect)](written);
   if (LIST.test(matcher)) return exactly(matcher.split(/[,|]/));
   try {
     const pattern = new LinearPattern(matcher);
@@ -34,7 +39,31 @@ export function compileMatcher(given: string | undefined): CompiledMatcher | str
   }
 }
 
+function kindOf(dialect: HookDialect): MatcherKind {
+  const hooks = programOf(dialect)?.hooks;
+  return hooks === undefined ? 'names-or-pattern' : known(hooks.matcher, 'pattern');
+}
+
 function exactly(list: readonly string[]): CompiledMatcher {
   const wanted = new Set(list.map((name) => name.trim()).filter((name) => name !== ''));
   return { matches: (names) => names.some((name) => wanted.has(name)), pattern: undefined, names: [...wanted] };
 }
+
+/** Translations of a matcher to the native dialect, whose patterns match any part of a name. */
+const MATCHERS: Readonly<Record<MatcherKind, (given: string) => string>> = {
+  'names-or-pattern': (given) => given,
+  'words-or-pattern': (given) => (/^[\w|]+$/.test(given) ? given : `(?:${given})`),
+  pattern: (given) => `(?:${given})`,
+  'pattern-or-name': (given) => {
+    try {
+      new RegExp(given);
+      return `(?:${given})`;
+    } catch {
+      return `^(?:${given.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&')})$`;
+    }
+  },
+  'whole-name': (given) => {
+    if (given === '**') return '.*';
+    return /^[\w|]+$/.test(given) ? given : `^(?:${given})$`;
+  },
+};

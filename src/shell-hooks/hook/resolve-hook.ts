@@ -1,10 +1,9 @@
 import { isObject } from '../../internal/json.js';
 import { memberProblems, unknownName } from '../../internal/options/validate.js';
-import { HOOK_EVENTS, type HookDialect, isHookEvent, isToolEvent } from '../../programs/hook-event.js';
+import { HOOK_EVENTS, isHookEvent, isToolEvent } from '../../programs/hook-event.js';
 import { EXTENSION_PATH } from '../../trust/item.js';
-import { dialectOf } from '../dialects/list.js';
-import { HookInvalidError } from '../error.js';
 import { type HookRegistration, registrationRules, type ShellHook } from './definition.js';
+import { HookInvalidError } from './error.js';
 import { compileMatcher } from './matcher.js';
 
 /** Validates a hook and compiles its matcher. Throws a `HookInvalidError` that lists all problems. */
@@ -13,18 +12,11 @@ export function resolveHook(hook: HookRegistration, id: string): ShellHook {
   if (problems.length > 0) throw new HookInvalidError(nameOf(hook), problems);
   const line = isCommandLine(hook) ? splitCommandLine(hook.command) : undefined;
   const dialect = hook.dialect ?? 'native';
-  const compiled = compileMatcher(nativeMatcher(hook.matcher, dialect));
+  const compiled = compileMatcher(hook.matcher, dialect);
   if (typeof compiled === 'string') throw new HookInvalidError(hook.name, [compiled]);
   // At other events, the matcher does not contain tool names.
   const names = isToolEvent(hook.event) ? compiled.names : [];
   return { ...hook, ...line, ...compiled, names, id, ordinal: 1, dialect, scope: hook.scope ?? 'builtin' };
-}
-
-/** Translates a matcher to the native dialect. Returns undefined if it matches everything. */
-function nativeMatcher(given: string | undefined, dialect: HookDialect): string | undefined {
-  const matcher = given?.trim() ?? '';
-  const isEverything = matcher === '' || matcher === '*';
-  return isEverything ? undefined : dialectOf(dialect).matcher(matcher);
 }
 
 /** Returns true for a hook whose `command` contains the arguments too. */

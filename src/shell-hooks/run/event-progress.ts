@@ -1,9 +1,9 @@
 import type { JsonValue } from '../../internal/json.js';
-import type { HookEventContext } from '../events/hook-event-context.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookEffects, HookReading, ToolChoiceLimit } from '../hook/effects.js';
+import type { HookEventContext } from '../hook/event-context.js';
 import type { HookProblem } from '../hook/problem.js';
-import { LONGEST } from './text.js';
+import { LONGEST } from '../hook/text.js';
 
 /** The outcome of one hook at one event. */
 export interface HookOutcome {

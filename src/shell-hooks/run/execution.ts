@@ -1,17 +1,30 @@
-import { type InheritedVariables, variablePrefix } from '../../process/environment.js';
-import type { ProcessResult } from '../../process/run-process.js';
-import type { DeniedDecision, VerifiedItem } from '../../trust/decision.js';
+import type { Clock } from '../../internal/clock.js';
+import {
+  type Environment,
+  type InheritedVariables,
+  isRefusedName,
+  userEnvironment,
+  variablePrefix,
+  workspaceEnvironment,
+} from '../../process/environment.js';
+import { homeFolder } from '../../process/files/home-folder.js';
+import { workspaceRoots } from '../../process/files/workspace.js';
+import type { Spawn } from '../../process/process-group.js';
+import { type ProcessResult, type RunProcessOptions, runProcess } from '../../process/run-process.js';
+import { isFolder } from '../../process/spawn-failure.js';
+import type { VerifiedItem } from '../../trust/decision.js';
 import { dialectOf, readsTranscripts } from '../dialects/list.js';
-import type { EventFields, HookMatchInput, ToolNames } from '../events/hook-event-context.js';
 import type { ShellHook } from '../hook/definition.js';
-import { denialOf, type HookApprovals, isForUnknownCalls } from '../hook/hook-approval.js';
+import type { Report } from '../hook/diagnostic.js';
+import type { ToolNames } from '../hook/event-context.js';
+import { jsonText } from '../hook/plain-json.js';
 import { type HookProblem, queueTimeout } from '../hook/problem.js';
 import type { Transcripts } from '../transcript/transcripts.js';
+import { denialOf, type HookApprovals } from './approval.js';
 import type { EventProgress } from './event-progress.js';
+import { postEvent } from './http-handler.js';
 import { hookInput } from './input.js';
 import { isMatched, isWanted } from './matching.js';
-import { jsonText } from './plain-json.js';
-import { type HookMachine, hookEnvironment, startHook } from './process.js';
 import type { ProcessQueue } from './process-queue.js';
 import type { HookReports } from './reports.js';
 
@@ -21,6 +34,7 @@ export interface HookExecutorOptions {
   readonly appName: string;
   /** Returns the time limit for hooks without `timeout`, in milliseconds. Called at each run. */
   readonly timeoutMs: () => number;
+  /** If true, hooks of the host and the user get the keys of model providers. An object names exceptions. */
   readonly inheritEnv: boolean | InheritedVariables;
   readonly sensitive: readonly string[];
   readonly toolNames: ToolNames;
@@ -29,6 +43,9 @@ export interface HookExecutorOptions {
   readonly redact?: ((text: string) => string) | undefined;
   /** Writes the transcripts of sessions. Undefined if hooks get none. */
   readonly transcripts?: Transcripts | undefined;
+  readonly report: Report;
+  readonly spawn?: Spawn | undefined;
+  readonly fetch?: typeof fetch | undefined;
 }
 
 /** The result of a hook's program, or the reason why the program did not start. */
@@ -54,10 +71,8 @@ export interface Waiter {
 }
 
 interface StartOptions extends Waiter {
-  /** True if the matcher has been tested. */
-  readonly isMatcherTested: boolean;
-  /** True if the condition has been tested. */
-  readonly isConditionTested: boolean;
+  /** True if the matcher and the condition of the hook were tested before. */
+  readonly isTested: boolean;
   readonly timeoutMs: number;
 }
 
@@ -67,49 +82,43 @@ const ABORTED: HookProblem = { kind: 'aborted', message: 'It did not start becau
 export interface ExecutorParts {
   readonly approvals: HookApprovals;
   readonly reports: HookReports;
-  readonly machine: HookMachine;
+  readonly clock: Clock;
 }
 
 /** Runs the programs of hooks: approval, queue, start. */
 export class HookExecutor {
-  private readonly approvals: HookApprovals;
-  private readonly reports: HookReports;
-  private readonly machine: HookMachine;
   private readonly prefix: string;
+  /** Directories that no PATH entry of a hook may lie in. */
+  private readonly exclude: readonly string[];
 
   constructor(
     private readonly options: HookExecutorOptions,
-    { approvals, reports, machine }: ExecutorParts,
+    private readonly parts: ExecutorParts,
   ) {
-    this.approvals = approvals;
-    this.reports = reports;
-    this.machine = machine;
     this.prefix = variablePrefix(options.appName);
+    this.exclude = workspaceRoots(options.workspaceDir);
   }
 
-  /** Waits for a free process and runs the hook in it. The wait counts towards the time limit of the hook. */
+  /**
+   * Waits for a free process and runs the hook in it. The wait counts towards the time limit of the hook. Returns
+   * undefined if the hook was approved now and is for other calls.
+   */
   async run<Value>(hook: ShellHook, progress: EventProgress<Value>, waiter: Waiter): Promise<Execution | undefined> {
-    const { options, approvals } = this;
-    const [isMatcherTested, isConditionTested] = [approvals.mayMatch(hook), approvals.mayTest(hook)];
+    const { approvals, clock } = this.parts;
+    const isTested = approvals.mayTest(hook);
     // Prompts happen before the queue, because other hooks must not wait for an answer of the user.
     const decision = await approvals.authorize(hook);
-    if (!decision.allowed) return this.denied(hook, progress.context, { decision, isMatcherTested });
-    const timeoutMs = hook.timeout ?? options.timeoutMs();
-    const { signal } = waiter;
-    const queue = options.queue();
-    const { type, waitedMs } = await queue.enter({ timeoutMs, signal, clock: this.machine.clock });
+    if (!decision.allowed) return { ...denialOf(decision), durationMs: 0 };
+    const timeoutMs = hook.timeout ?? this.options.timeoutMs();
+    const queue = this.options.queue();
+    const { type, waitedMs } = await queue.enter({ timeoutMs, signal: waiter.signal, clock });
     if (type !== 'entered') {
       const problem = type === 'late' ? queueTimeout(timeoutMs, queue.most) : ABORTED;
       return { status: 'failed', problem, durationMs: waitedMs };
     }
     try {
       const left = Math.max(1, timeoutMs - waitedMs);
-      const result = await this.start(hook, progress, {
-        ...waiter,
-        isMatcherTested,
-        isConditionTested,
-        timeoutMs: left,
-      });
+      const result = await this.start(hook, progress, { ...waiter, isTested, timeoutMs: left });
       return result && { ...result, durationMs: result.durationMs + waitedMs, waitedMs };
     } finally {
       queue.leave();
@@ -119,74 +128,93 @@ export class HookExecutor {
   private async start<Value>(
     hook: ShellHook,
     progress: EventProgress<Value>,
-    { isMatcherTested, isConditionTested, timeoutMs, signal, detach }: StartOptions,
+    { isTested, timeoutMs, signal, detach }: StartOptions,
   ): Promise<Execution | undefined> {
-    const { options, prefix } = this;
-    const { workspaceDir, inheritEnv } = options;
-    const { sessionId } = progress.context;
-    const fields = progress.context.describe(progress.value);
+    const { options } = this;
+    const stdin = this.inputOf(hook, progress);
     // Little code runs between verification and start, so that files have no time to change.
-    const verified = await this.approvals.verify(hook);
-    if (!verified.allowed) return this.denied(hook, progress.context, { decision: verified, isMatcherTested });
-    if (!isMatcherTested && this.isForOthers(hook, progress.context, verified)) return undefined;
-    if (!isConditionTested && !isWanted(hook, progress, options)) return undefined;
-    let stdin: string | Promise<string> | undefined;
-    const start = {
-      hook,
-      verified,
-      signal,
-      timeoutMs,
-      onFirstLine: (line: string) => {
-        if (dialectOf(hook.dialect).detaches?.(line)) detach?.();
-      },
-      env: hookEnvironment(hook, verified, { workspaceDir, inheritEnv, sessionId, prefix }),
-      // The input is built while the program starts, to save time.
-      stdin: () => (stdin ??= this.inputOf(hook, progress, fields)),
+    const verified = await this.parts.approvals.verify(hook);
+    if (!verified.allowed) return { ...denialOf(verified), durationMs: 0 };
+    const isForThis =
+      isTested || (isMatched(hook, progress.context, options.toolNames) && isWanted(hook, progress, options));
+    if (!isForThis) return undefined;
+    let input: string | Promise<string> | undefined;
+    const onFirstLine = (line: string) => {
+      if (dialectOf(hook.dialect).detaches?.(line)) detach?.();
     };
-    const result = await startHook(start, this.machine);
+    const result = await this.launch(hook, verified, {
+      env: this.environmentOf(hook, verified, progress.context.sessionId),
+      // The input is built while the program starts, to save time.
+      stdin: () => (input ??= stdin()),
+      timeoutMs,
+      signal,
+      onFirstLine,
+    });
     const redact = redactorOf(hook, options);
-    const { stdout, stderr } = result;
-    const input = await stdin;
-    return { ...result, input, stdout: redact(stdout), stderr: redact(stderr) };
-  }
-
-  /** Returns the outcome of a denied hook; undefined if the approved matcher does not match. */
-  private denied(
-    hook: ShellHook,
-    subject: HookMatchInput,
-    { decision, isMatcherTested }: { readonly decision: DeniedDecision; readonly isMatcherTested: boolean },
-  ): Execution | undefined {
-    const isUnknown = !isMatcherTested && isForUnknownCalls(hook, decision);
-    if (isUnknown) this.reports.matcherChanged(hook);
-    else if (!isMatcherTested && this.isForOthers(hook, subject, decision)) return undefined;
-    return { ...denialOf(decision, isUnknown), durationMs: 0 };
+    return { ...result, input: await input, stdout: redact(result.stdout), stderr: redact(result.stderr) };
   }
 
   /**
-   * Returns true if the approved matcher does not match. Before its approval, a regular expression counts as matching.
+   * Runs the program of a hook, or asks its server. If its working directory is missing, uses the workspace, or else the
+   * home directory.
    */
-  private isForOthers(hook: ShellHook, subject: HookMatchInput, decision: VerifiedItem | DeniedDecision): boolean {
-    const isApproved = decision.allowed || decision.approvedBefore;
-    return isApproved && !isMatched(hook, subject, this.options.toolNames);
+  private async launch(hook: ShellHook, verified: VerifiedItem, run: HookRun): Promise<ProcessResult> {
+    const { workspaceDir, spawn, fetch, report } = this.options;
+    const { clock } = this.parts;
+    const { stdin, timeoutMs, signal } = run;
+    if (hook.http !== undefined)
+      return postEvent({ url: hook.command, handler: hook.http, body: stdin(), timeoutMs, signal }, { clock, fetch });
+    const { command = '', argv0, args = [], cwd = workspaceDir } = verified.launch ?? {};
+    const options = { ...run, command, argv0, args, clock, spawn };
+    const result = await runProcess({ ...options, cwd });
+    if (result.failure?.code !== 'cwd-missing') return result;
+    const folder = isFolder(workspaceDir) ? workspaceDir : (homeFolder() ?? '/');
+    const message = `Hook "${hook.name}" runs in ${folder}, because its working directory ${cwd} does not exist.`;
+    report({ level: 'warning', code: 'cwd-missing', message, hook: hook.name });
+    return runProcess({ ...options, cwd: folder });
   }
 
-  /** Returns the standard input of a hook. Returns a promise if the transcript has to be written first. */
-  private inputOf<Value>(
-    hook: ShellHook,
-    progress: EventProgress<Value>,
-    fields: EventFields,
-  ): string | Promise<string> {
+  /**
+   * Returns the environment of a hook. A workspace hook gets a short list of variables and the variables it declares.
+   * Every other hook gets the environment of this process without keys of model providers.
+   */
+  private environmentOf(hook: ShellHook, verified: VerifiedItem, sessionId: string): Environment {
+    const { workspaceDir, inheritEnv } = this.options;
+    const { prefix, exclude } = this;
+    const ofDialect = dialectOf(hook.dialect).variables(hook, { workspaceDir, sessionId, prefix });
+    const additions = { ...declared(hook), ...ofDialect, ...hook.variables?.(), ...verified.launch?.env };
+    const base = { parent: process.env, exclude, additions };
+    return verified.scope === 'workspace' ? workspaceEnvironment(base) : userEnvironment(base, inheritEnv);
+  }
+
+  /**
+   * Returns a function that builds the standard input of a hook from the event as it is now. The function returns a
+   * promise if the transcript has to be written first.
+   */
+  private inputOf<Value>(hook: ShellHook, progress: EventProgress<Value>): () => string | Promise<string> {
     const { sessionId, transcript } = progress.context;
+    const fields = progress.context.describe(progress.value);
     const textOf = (transcriptPath: string): string => {
-      const now = this.machine.clock.now();
+      const now = this.parts.clock.now();
       const input = hookInput(hook, progress, { ...this.options, fields, transcriptPath, now });
-      this.reports.start(hook, input);
+      this.parts.reports.start(hook, input);
       return jsonText(input);
     };
     const { transcripts } = this.options;
-    if (transcripts === undefined || !readsTranscripts(hook)) return textOf('');
-    return transcripts.write(sessionId, transcript?.()).then(textOf);
+    if (transcripts === undefined || !readsTranscripts(hook)) return () => textOf('');
+    return () => transcripts.write(sessionId, transcript?.()).then(textOf);
   }
+}
+
+/** One run of a hook's program. */
+interface HookRun extends Pick<RunProcessOptions, 'env' | 'timeoutMs' | 'signal' | 'onFirstLine'> {
+  readonly stdin: () => string | Promise<string>;
+}
+
+/** Returns the variables that the hook declares in `reads`. The approval prompt shows their names. */
+function declared({ reads = [] }: ShellHook): Record<string, string> {
+  const named = reads.filter((name) => !isRefusedName(name) && process.env[name] !== undefined);
+  return Object.fromEntries(named.map((name) => [name, process.env[name] as string]));
 }
 
 /** Returns the function that removes the secrets of the hook's extension and of the application from a string. */

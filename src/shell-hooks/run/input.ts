@@ -2,13 +2,13 @@ import type { JsonObject } from '../../internal/json.js';
 import { fold } from '../../internal/names-text.js';
 import { canonicalJson } from '../../trust/fingerprint/canonical-json.js';
 import { dialectOf, eventNameOf } from '../dialects/list.js';
-import { subagentFields } from '../events/event-fields.js';
-import type { EventFields, ToolNames } from '../events/hook-event-context.js';
+import { shownArgs, shownToolName } from '../dialects/tool-names.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookReading } from '../hook/effects.js';
+import type { EventFields, ToolNames } from '../hook/event-context.js';
+import { redact } from '../hook/plain-json.js';
+import { subagentFields } from './event-fields.js';
 import type { EventProgress } from './event-progress.js';
-import { redact } from './plain-json.js';
-import { shownArgs, shownToolName } from './tool-names.js';
 
 /** Values for `hookInput` that come neither from the hook nor from earlier hooks. */
 export interface HookInputSource {

@@ -1,11 +1,11 @@
 import type { HookEvent } from '../../programs/hook-event.js';
 import { commandIn } from '../dialects/input-values.js';
 import { dialectOf, namedEventOf } from '../dialects/list.js';
-import type { HookMatchInput, ToolNames } from '../events/hook-event-context.js';
+import { ownPart, shownArgs, shownToolName } from '../dialects/tool-names.js';
 import type { ShellHook } from '../hook/definition.js';
+import type { HookMatchInput, ToolNames } from '../hook/event-context.js';
 import { compilePermissionRule } from '../rule/permission-rule.js';
 import type { EventProgress } from './event-progress.js';
-import { ownPart, shownArgs, shownToolName } from './tool-names.js';
 
 /**
  * Returns the names that a matcher is tested with: the tool's name here, and its name in the hook's dialect. Adds the

@@ -1,14 +1,14 @@
 import type { ProcessResult } from '../../process/run-process.js';
 import { isEntryEvent, isGateEvent } from '../../programs/hook-event.js';
 import { dialectOf } from '../dialects/list.js';
+import { withOwnArgs } from '../dialects/tool-names.js';
 import type { ShellHook } from '../hook/definition.js';
 import { failed, type HookReading, SILENT } from '../hook/effects.js';
 import { isUndecided } from '../hook/problem.js';
+import { withShortTexts } from '../hook/text.js';
 import type { HookOutcome } from './event-progress.js';
 import { type Execution, type HookExecutorOptions, redactorOf } from './execution.js';
 import { shownTo, withoutEcho } from './input.js';
-import { withShortTexts } from './text.js';
-import { withOwnArgs } from './tool-names.js';
 
 /** A program of a hook that ended. */
 export interface EndedHook {

@@ -3,10 +3,10 @@ import { safeText } from '../../internal/safe-text.js';
 import type { ProcessResult } from '../../process/run-process.js';
 import { isGateEvent } from '../../programs/hook-event.js';
 import { eventNameOf } from '../dialects/list.js';
-import type { Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
+import type { Report } from '../hook/diagnostic.js';
+import { redactForLog } from '../hook/plain-json.js';
 import type { HookOutcome } from './event-progress.js';
-import { redactForLog } from './plain-json.js';
 
 /** Options of `HookReports`. */
 export interface HookReportOptions {
@@ -71,13 +71,6 @@ export class HookReports {
     logger[isNew ? level : 'debug'](`Hook "${hook.name}" ${text}`, isLate ? { ...details, timeoutMs } : details);
     this.failures.set(hook.id, (this.failures.get(hook.id) ?? 0) + 1);
     if (!hasRefused && isLoss) this.unguarded(hook, what);
-  }
-
-  /** Reports once per hook that the hook and its matcher have changed since the approval. */
-  matcherChanged(hook: ShellHook): void {
-    if (!this.isNew(`${hook.id} matcher`)) return;
-    const message = `Hook "${hook.name}" and its matcher have changed since the approval: it fails at every ${hook.event} until it is approved again.`;
-    this.options.report({ level: 'error', code: 'matcher-changed', message, hook: hook.name });
   }
 
   /** Reports an output field that has no effect at the hook's event, once for each hook and field. */

@@ -3,31 +3,23 @@ import { type Clock, systemClock } from '../../internal/clock.js';
 import type { Logger } from '../../internal/logger.js';
 import { safeText } from '../../internal/safe-text.js';
 import { onAbort } from '../../internal/stop.js';
-import type { Spawn } from '../../process/process-group.js';
 import { findResourceFailure } from '../../process/spawn-failure.js';
 import type { HookEvent } from '../../programs/hook-event.js';
 import type { DeniedDecision } from '../../trust/decision.js';
 import type { TrustGate } from '../../trust/gate.js';
 import { dialectOf } from '../dialects/list.js';
-import type { HookEventContext, HookMatchInput } from '../events/hook-event-context.js';
-import {
-  endPlainEvent,
-  type HookEventData,
-  type PlainData,
-  plainContext,
-  validatePlainEvent,
-} from '../events/plain-events.js';
-import type { Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
 import { detached, failed, type HookReading } from '../hook/effects.js';
-import { HookApprovals } from '../hook/hook-approval.js';
+import type { HookEventContext, HookMatchInput } from '../hook/event-context.js';
 import { contentOf } from '../hook/identity.js';
 import { patternsReady } from '../hook/linear-pattern.js';
 import type { HookProblem } from '../hook/problem.js';
 import type { HookRegistry } from '../hook/registry.js';
+import { HookApprovals } from './approval.js';
 import { EventProgress, type HookEventResult, type HookOutcome } from './event-progress.js';
 import { HookExecutor, type HookExecutorOptions, type Waiter } from './execution.js';
 import { isFor, isWanted, namesOf } from './matching.js';
+import { endPlainEvent, type HookEventData, type PlainData, plainContext, validatePlainEvent } from './plain-events.js';
 import { type FinishedRun, finishHook, readExecution, refuses } from './reading.js';
 import { HookReports } from './reports.js';
 
@@ -43,11 +35,8 @@ export interface HookRunnerOptions extends HookExecutorOptions {
   readonly registry: HookRegistry;
   readonly gate: TrustGate;
   readonly logger: Logger;
-  readonly report: Report;
   readonly onNotice?: ((notice: HookNotice) => void) | undefined;
   readonly clock?: Clock | undefined;
-  readonly spawn?: Spawn | undefined;
-  readonly fetch?: typeof fetch | undefined;
 }
 
 /** Runs the hooks of one event, one after another. */
@@ -61,9 +50,7 @@ export class HookRunner {
     this.approvals = new HookApprovals(options.gate, options.workspaceDir);
     this.reports = new HookReports(options);
     this.clock = options.clock ?? systemClock;
-    const { workspaceDir, spawn, fetch, report } = options;
-    const machine = { workspaceDir, spawn, fetch, report, clock: this.clock };
-    this.executor = new HookExecutor(options, { approvals: this.approvals, reports: this.reports, machine });
+    this.executor = new HookExecutor(options, { approvals: this.approvals, reports: this.reports, clock: this.clock });
   }
 
   /** Returns the hooks that would run, in order. Includes hooks whose regular expression nobody has approved yet. */
@@ -71,8 +58,8 @@ export class HookRunner {
     const hooks = this.options.registry.hooksOf(subject.event);
     if (hooks.length === 0) return hooks;
     return hooks.filter((hook) => {
-      const tried = this.approvals.mayMatch(hook) ? hook : { ...hook, matches: () => true };
-      return isFor(tried, subject, this.options.toolNames);
+      const isTested = hook.pattern === undefined || this.approvals.mayTest(hook);
+      return isFor(isTested ? hook : { ...hook, matches: () => true }, subject, this.options.toolNames);
     });
   }
 

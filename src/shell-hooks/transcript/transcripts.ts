@@ -7,9 +7,9 @@ import type { Message } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import { isSummary } from '../../model/summary-message.js';
 import { writeAtomic } from '../../process/files/write-atomic.js';
-import type { TranscriptMessages } from '../events/hook-event-context.js';
-import type { Report } from '../files/diagnostic.js';
-import { jsonText } from '../run/plain-json.js';
+import type { Report } from '../hook/diagnostic.js';
+import type { TranscriptMessages } from '../hook/event-context.js';
+import { jsonText } from '../hook/plain-json.js';
 import { claudeLines, type MessageOrigin, type TranscriptSource } from './claude-lines.js';
 
 /** Options of `Transcripts`. */

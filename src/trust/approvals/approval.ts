@@ -21,8 +21,6 @@ export interface Approval extends ItemIdentity {
   readonly digest: string;
   /** SHA-256 of the files that the command line names, by path. */
   readonly scripts: Readonly<Record<string, string>>;
-  /** The tool matcher of a hook at the time of approval. */
-  readonly matcher?: string | undefined;
   /** Time of approval in ISO 8601. */
   readonly approvedAt: string;
 }
@@ -60,11 +58,6 @@ export interface Identified {
   readonly source: string | undefined;
 }
 
-/** Returns the tool matcher of a hook. */
-export function matcherOf({ details }: TrustItem): string | undefined {
-  return typeof details?.matcher === 'string' ? details.matcher : undefined;
-}
-
 export function formatRecord({ approvals, seen }: TrustRecord): string {
   return `${JSON.stringify({ version: VERSION, approvals, seen: Object.fromEntries(seen) }, null, 2)}\n`;
 }
@@ -93,9 +86,9 @@ function parseObject(text: string): Record<string, unknown> | undefined {
 
 function isApproval(entry: unknown): entry is Approval {
   if (!isObject(entry)) return false;
-  const { kind, name, workspace, digest, scripts, approvedAt, event, extension, source, matcher } = entry;
+  const { kind, name, workspace, digest, scripts, approvedAt, event, extension, source } = entry;
   const texts = [kind, name, workspace, digest, approvedAt];
-  const mayBeAbsent = [event, extension, source, matcher];
+  const mayBeAbsent = [event, extension, source];
   if (texts.some((text) => typeof text !== 'string') || !/^sha256:[0-9a-f]{64}$/.test(String(digest))) return false;
   return isObject(scripts) && mayBeAbsent.every((text) => text === undefined || typeof text === 'string');
 }

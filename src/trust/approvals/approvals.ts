@@ -14,7 +14,7 @@ import {
 import type { Fingerprint } from '../fingerprint/fingerprint.js';
 import { removeSnapshot, sweepSnapshots } from '../fingerprint/snapshot.js';
 import type { GateSettings } from '../gate-options.js';
-import { type Approval, type Identified, identityOf, identityText, matcherOf } from './approval.js';
+import { type Approval, type Identified, identityOf, identityText } from './approval.js';
 import type { TrustStore } from './store.js';
 
 /** Looks up decisions on items, and asks the user for new ones. */
@@ -59,11 +59,7 @@ export class Approvals {
       this.found.add(key);
       return allow(item, { reason: 'approved', scope, digest });
     }
-    const wasFound = this.found.has(key);
-    const approved = {
-      approvedBefore: stored !== undefined || wasFound,
-      approvedMatcher: wasFound ? matcherOf(item) : stored?.matcher,
-    };
+    const approved = { approvedBefore: stored !== undefined || this.found.has(key) };
     if (answer !== undefined) {
       return deny(fingerprint, { reason: answer === 'no' ? 'declined' : 'approver-failed', ...approved });
     }
@@ -132,7 +128,7 @@ export class Approvals {
     const approvedAt = new Date(clock?.now() ?? Date.now()).toISOString();
     try {
       const identity = identityOf(fingerprint);
-      await this.store.approve({ ...identity, digest, scripts, matcher: matcherOf(item), approvedAt });
+      await this.store.approve({ ...identity, digest, scripts, approvedAt });
     } catch (error) {
       const name = JSON.stringify(item.name);
       logger.error(`The approval of ${name} could not be stored. It is valid only until this process ends.`, error);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseOutput } from '../../../src/shell-hooks/dialects/output.js';
-import { jsonText, redact } from '../../../src/shell-hooks/run/plain-json.js';
-import { hookMessage, modelText } from '../../../src/shell-hooks/run/text.js';
+import { jsonText, redact } from '../../../src/shell-hooks/hook/plain-json.js';
+import { hookMessage, modelText } from '../../../src/shell-hooks/hook/text.js';
 import { answers, hooksIn, recorded, records, runOnce, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();

@@ -83,9 +83,7 @@ describe('the reason of a refusal arrives', () => {
 
   const printed = [{ exitCodes: true }, { dialect: 'claude' }, { dialect: 'codex' }, { dialect: 'gemini' }]
     .concat([{ dialect: 'cursor', dialectEvent: 'preToolUse' } as never, camel as never])
-    .flatMap((more) =>
-      ['At night.', '{"reason":"At night."}', 'log\n{"reason":"At night."}'].map((text) => [more, text] as const),
-    );
+    .flatMap((more) => ['At night.', '{"reason":"At night."}'].map((text) => [more, text] as const));
 
   test.each(printed)('from standard output with exit code 2, if standard error is empty: %j %j', async (more, text) => {
     const reasons = await reasonsOf({ ...sh('before_tool', `printf '%s' '${text}'; exit 2`), ...more });

@@ -1,7 +1,7 @@
 import type { RunContext } from 'keelson';
 import { expect, test } from 'vitest';
-import { transcriptOf } from '../../../src/shell-hooks/events/event-fields.js';
 import { RunStates } from '../../../src/shell-hooks/events/run-state.js';
+import { transcriptOf } from '../../../src/shell-hooks/run/event-fields.js';
 
 /** Returns a run of a session, or without one, as far as a transcript needs it. */
 function runOf(session: object | undefined): RunContext {

@@ -25,22 +25,20 @@ test('an approval covers a script that the command names with $CLAUDE_PROJECT_DI
   expect([asked, lab.read('ran')]).toEqual([['new .claude/check.sh', 'changed .claude/check.sh'], 'ran\n']);
 });
 
-test.each([
-  '"$CLAUDE_PROJECT_DIR/my hooks/check.sh"',
-  `"\${CLAUDE_PROJECT_DIR:-.}"/my\\ hooks/check.sh`,
-  `bash "\${CLAUDE_PROJECT_DIR}/my hooks/check.sh" --fast`,
-  `sh -c "'./my hooks/check.sh' --fast"`,
-])('an approval covers the script of the command %s', async (text) => {
-  lab.write('my hooks/check.sh', '#!/bin/sh\necho ran >> ran\n');
-  const asked: string[][] = [];
-  const hooks = claude(
-    { UserPromptSubmit: [command(text)] },
-    { approve: ({ files }) => asked.push(files.map(({ path }) => path)) > 0 },
-  );
-  await agentWith(lab, hooks, { script: [says('ok')] }).agent.run('go');
+test.each(['"$CLAUDE_PROJECT_DIR/my hooks/check.sh"', `bash "\${CLAUDE_PROJECT_DIR}/my hooks/check.sh" --fast`])(
+  'an approval covers the script of the command %s',
+  async (text) => {
+    lab.write('my hooks/check.sh', '#!/bin/sh\necho ran >> ran\n');
+    const asked: string[][] = [];
+    const hooks = claude(
+      { UserPromptSubmit: [command(text)] },
+      { approve: ({ files }) => asked.push(files.map(({ path }) => path)) > 0 },
+    );
+    await agentWith(lab, hooks, { script: [says('ok')] }).agent.run('go');
 
-  expect([asked, lab.read('ran')]).toEqual([[['my hooks/check.sh']], 'ran\n']);
-});
+    expect([asked, lab.read('ran')]).toEqual([[['my hooks/check.sh']], 'ran\n']);
+  },
+);
 
 test('prompts once for each published hook, including hooks that write a log file or settings', async () => {
   const log = '$CLAUDE_PROJECT_DIR/.claude/hooks.log';
@@ -62,11 +60,10 @@ test('prompts once for each published hook, including hooks that write a log fil
   await agent.run('two');
   await agent.run('three');
 
-  const note = 'This command line uses shell syntax, so some files that it runs may not be listed.';
-  expect(asked).toEqual([
-    ['new', undefined],
-    ['new', note],
-    ['new', note],
+  expect(asked.map(([why, note]) => [why, note?.includes('as plain words')])).toEqual([
+    ['new', true],
+    ['new', true],
+    ['new', true],
   ]);
   expect(lab.read('.claude/hooks.log').match(/ran/g)).toHaveLength(3);
 });

@@ -96,7 +96,7 @@ test('S0-4.4: the documented recipe computes the digest from the definition', as
     files: asked[0]?.files,
   };
   const digest = createHash('sha256')
-    .update(`hook/v1\n${canonical(document)}`)
+    .update(`hook/v2\n${canonical(document)}`)
     .digest('hex');
 
   expect(asked[0]?.digest).toBe(`sha256:${digest}`);

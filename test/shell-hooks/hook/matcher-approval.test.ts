@@ -69,26 +69,21 @@ test.each([
   { what: 'a list of names that do not match', matcher: 'read', tool: 'wipe', refuses: false },
   { what: 'a wildcard', matcher: '*', tool: 'wipe', refuses: true },
   { what: 'an unchanged regular expression that matches', matcher: '^read$', tool: 'read', refuses: true },
-  { what: 'an unchanged regular expression that does not match', matcher: '^read$', tool: 'wipe', refuses: false },
+  { what: 'a regular expression, which is not trusted now', matcher: '^read$', tool: 'wipe', refuses: true },
 ])('R53: a changed guard whose matcher is $what refuses the call: $refuses', async ({ matcher, tool, refuses }) => {
   const hooks = await changed({ matcher }, { matcher });
 
   expect((await hooks.runner.runEvent(at(tool))).cancelled).toBe(refuses);
   expect(hooks.status().hooks.map(({ failures }) => failures)).toEqual([refuses ? 1 : 0]);
-  expect(hooks.status().diagnostics.filter(({ code }) => code === 'matcher-changed')).toEqual([]);
 });
 
-test('R53: a changed guard whose regular expression also changed fails, and refuses every call with that reason', async () => {
+test('R53: a changed guard whose regular expression also changed fails, and refuses every call', async () => {
   const hooks = await changed({ matcher: '^read$' }, ENDLESS);
   const first = await hooks.runner.runEvent(at(VICTIM));
   const second = await hooks.runner.runEvent(at('wipe'));
 
   expect([first, second]).toMatchObject([{ cancelledBy: 'guard' }, { cancelledBy: 'guard' }]);
-  expect(second.reason).toContain('Its matcher has also changed');
-  expect(hooks.status()).toMatchObject({
-    hooks: [{ failures: 2 }],
-    diagnostics: [{ level: 'error', code: 'matcher-changed', hook: 'guard' }],
-  });
+  expect(hooks.status()).toMatchObject({ hooks: [{ failures: 2 }] });
 });
 
 test('a guard that changes while in use still selects calls by its regular expression', async () => {

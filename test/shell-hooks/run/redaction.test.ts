@@ -16,7 +16,6 @@ const outputs: readonly (readonly [string, string, object])[] = [
   ['arguments', `{"updatedInput":{"at":"is ${escaped}"}}`, {}],
   ['the name of an argument', `{"updatedInput":{"at":"x","${escaped}":1}}`, {}],
   ['data for later hooks', `{"data":{"deep":["is ${escaped}"]}}`, {}],
-  ['a refusal beside other text', `log\n{"decision":"deny","reason":"is ${escaped}"}`, { dialect: 'claude' }],
   ['JSON in a JSON string', JSON.stringify(`{"decision":"deny","reason":"is ${escaped}"}`), { dialect: 'gemini' }],
   ['an invalid field', `{"decision":{"a":"is ${escaped}"}}`, { dialect: 'claude' }],
 ];

@@ -213,7 +213,7 @@ test.each(['', '{', '[]', 'null', '{"version":2,"approvals":[]}', '{"lint":"sha2
 
 test.each<readonly [field: string, value: unknown]>([
   ...['kind', 'name', 'workspace', 'digest', 'approvedAt'].map((field) => [field, undefined] as const),
-  ...['kind', 'name', 'workspace', 'event', 'extension', 'source', 'matcher'].map((field) => [field, 7] as const),
+  ...['kind', 'name', 'workspace', 'event', 'extension', 'source'].map((field) => [field, 7] as const),
   ...['sha256:00', `sha256:${'A'.repeat(64)}`, `x${digest}`, `${digest}0`].map((text) => ['digest', text] as const),
   ['scripts', undefined],
   ['scripts', 'none'],

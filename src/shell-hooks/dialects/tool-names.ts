@@ -1,8 +1,8 @@
 import { isObject } from '../../internal/json.js';
-import { dialectOf } from '../dialects/list.js';
-import type { ToolNames } from '../events/hook-event-context.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookEffects } from '../hook/effects.js';
+import type { ToolNames } from '../hook/event-context.js';
+import { dialectOf } from './list.js';
 
 type ForDialect = Pick<ShellHook, 'dialect'>;
 type ForHook = ForDialect & Partial<Pick<ShellHook, 'extension'>>;

@@ -2,7 +2,7 @@ import type { Message } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import type { HookDialect, HookEvent } from '../../programs/hook-event.js';
 import type { ToolResult } from '../../tools/tool.js';
-import type { HookEffects } from '../hook/effects.js';
+import type { HookEffects } from './effects.js';
 
 /** The conversation for a transcript. */
 export interface TranscriptMessages {

@@ -7,10 +7,10 @@ import type { FinishReason, ModelResponse } from '../../model/model.js';
 import { problemOfPart } from '../../model/whole-response.js';
 import { HOOK_EVENTS, type HookEvent, isHookEvent, isToolEvent } from '../../programs/hook-event.js';
 import type { ToolResult } from '../../tools/tool.js';
-import { HookEventInvalidError } from '../error.js';
 import type { HookEffects } from '../hook/effects.js';
-import type { HookEventResult } from '../run/event-progress.js';
-import { jsonText } from '../run/plain-json.js';
+import { HookEventInvalidError } from '../hook/error.js';
+import type { EventFields, HookEventContext } from '../hook/event-context.js';
+import { jsonText } from '../hook/plain-json.js';
 import {
   APPROVAL,
   afterAgentFields,
@@ -21,7 +21,7 @@ import {
   shownResult,
   subagentFields,
 } from './event-fields.js';
-import type { EventFields, HookEventContext } from './hook-event-context.js';
+import type { HookEventResult } from './event-progress.js';
 import {
   answerOf,
   joinLimits,

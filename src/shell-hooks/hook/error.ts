@@ -1,5 +1,5 @@
-import { KeelsonError, type KeelsonErrorOptions } from '../errors.js';
-import type { HookEvent } from '../programs/hook-event.js';
+import { KeelsonError, type KeelsonErrorOptions } from '../../errors.js';
+import type { HookEvent } from '../../programs/hook-event.js';
 
 /** Thrown for an invalid hook definition. `problems` lists everything that is wrong with it. */
 export class HookInvalidError extends KeelsonError {

@@ -1,8 +1,9 @@
 import type { AllowedDecision, DeniedDecision, TrustDecision, VerifiedItem } from '../../trust/decision.js';
 import type { TrustGate } from '../../trust/gate.js';
-import type { ShellHook } from './definition.js';
-import type { HookProblem } from './problem.js';
-import { trustItemOf } from './trust-item.js';
+import { EXTENSION_PATH, type TrustItem } from '../../trust/item.js';
+import { dialectOf } from '../dialects/list.js';
+import type { ShellHook } from '../hook/definition.js';
+import type { HookProblem } from '../hook/problem.js';
 
 /** Authorizes each hook once with the trust gate, and verifies it right before each run. */
 export class HookApprovals {
@@ -15,14 +16,9 @@ export class HookApprovals {
   ) {}
 
   /**
-   * Returns true if the matcher may be evaluated. A regular expression of the workspace counts as matching until it is
-   * approved: a changed one must not switch off a guard.
+   * Returns true if the matcher and the condition may be tested. Until a workspace hook is approved, its pattern and its
+   * condition count as met: a changed one must not switch off a guard.
    */
-  mayMatch(hook: ShellHook): boolean {
-    return hook.pattern === undefined || this.mayTest(hook);
-  }
-
-  /** Returns true if the condition may be tested. Until a workspace hook is approved, its condition counts as met. */
   mayTest(hook: ShellHook): boolean {
     return hook.scope !== 'workspace' || this.decisions.has(hook);
   }
@@ -68,9 +64,7 @@ export class HookApprovals {
     if (!hasChanged) this.decisions.delete(hook);
     // A revoked or changed hook needs a new approval.
     const decision = await this.gate.authorize(trustItemOf(hook, this.workspaceDir));
-    if (!decision.allowed) {
-      return hasChanged ? { ...decision, approvedBefore: true, approvedMatcher: hook.matcher } : decision;
-    }
+    if (!decision.allowed) return hasChanged ? { ...decision, approvedBefore: true } : decision;
     this.decisions.set(hook, decision);
     return this.gate.verify(decision);
   }
@@ -86,26 +80,66 @@ export interface Denial {
 }
 
 /**
- * Returns true if a hook is denied and its matcher differs from the approved matcher. No trusted matcher exists then,
- * so the hook fails at every call of its event.
- */
-export function isForUnknownCalls(hook: ShellHook, decision: VerifiedItem | DeniedDecision): boolean {
-  return !decision.allowed && decision.approvedBefore && decision.approvedMatcher !== hook.matcher;
-}
-
-/**
  * Returns the status and problem of a denied hook: `not-started` if its program cannot start, `untrusted` if an
  * approval is missing.
  */
-export function denialOf(denied: DeniedDecision, isForUnknown = false): Denial {
-  const { failure, scope, approvedBefore, reason } = denied;
-  const more = isForUnknown ? ' Its matcher has also changed, so the hook applies to every call.' : '';
-  const message = denied.message + more;
+export function denialOf(denied: DeniedDecision): Denial {
+  const { failure, scope, approvedBefore, reason, message } = denied;
   const isOurs = scope !== 'workspace' || approvedBefore;
-  if (failure !== undefined && isOurs) {
-    const { code, hint } = failure;
-    return { status: 'failed', problem: { kind: 'not-started', message: failure.message + more, code, hint } };
-  }
+  if (failure !== undefined && isOurs) return { status: 'failed', problem: { kind: 'not-started', ...failure } };
   const problem: HookProblem = { kind: 'untrusted', message: `${message} (${reason})`, hint: failure?.hint };
   return { status: isOurs ? 'failed' : 'skipped', problem };
+}
+
+/** Returns the path variables of a dialect and their values. */
+function folderVariables({ dialect, root }: ShellHook, workspaceDir: string): Record<string, string> {
+  const { project, extension, fixed } = dialectOf(dialect).folders;
+  return Object.fromEntries([
+    ...project.map((name) => [name, workspaceDir]),
+    ...Object.entries(fixed),
+    ...(root === undefined ? [] : extension.map((name) => [name, EXTENSION_PATH])),
+  ]);
+}
+
+/** Describes a hook for the trust gate. */
+export function trustItemOf(hook: ShellHook, workspaceDir: string): TrustItem {
+  const { scope, ordinal, event, extension, source, root, shell, reads, files } = hook;
+  const { matcher, timeout, onFailure, dialect, dialectEvent, exitCodes, sensitive, condition, background } = hook;
+  const { http } = hook;
+  const name = ordinal === 1 ? hook.name : `${hook.name}#${ordinal}`;
+  const expand = shell ? (text: string) => text : (text: string) => expandFolders(text, hook, workspaceDir);
+  const place = { kind: 'hook', scope, name, event, extension, source, root } as const;
+  const details = {
+    matcher,
+    timeout,
+    onFailure,
+    dialect,
+    dialectEvent,
+    exitCodes,
+    condition,
+    background,
+    sensitive: sensitive && [...sensitive],
+  };
+  // The values of the variables are not part of the approval, as with `reads`.
+  if (http !== undefined)
+    return { ...place, reads: http.variables, details: { ...details, url: hook.command, headers: http.headers } };
+  return {
+    ...place,
+    shell,
+    reads,
+    files,
+    command: expand(hook.command),
+    args: hook.args?.map(expand),
+    env: { ...folderVariables(hook, workspaceDir), ...hook.env },
+    cwd: hook.cwd ?? (dialectOf(dialect).worksIn === 'workspace' ? workspaceDir : undefined),
+    details,
+  };
+}
+
+/** Replaces path variables in a command line that no shell expands. */
+function expandFolders(text: string, hook: ShellHook, workspaceDir: string): string {
+  return Object.entries(folderVariables(hook, workspaceDir)).reduce(
+    (expanded, [name, folder]) => expanded.replaceAll(`\${${name}}`, () => folder),
+    text,
+  );
 }

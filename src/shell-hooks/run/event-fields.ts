@@ -1,8 +1,10 @@
+import { isObject } from '../../internal/json.js';
+import { isPromise } from '../../internal/promise.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { type Message, textOf, toolCallsOf } from '../../model/message.js';
 import type { ModelResponse, Usage } from '../../model/model.js';
-import type { ToolResult } from '../../tools/tool.js';
-import type { EventFields, HookEventContext, Subagent, TranscriptMessages } from './hook-event-context.js';
+import type { Tool, ToolResult } from '../../tools/tool.js';
+import type { EventFields, HookEventContext, Subagent, TranscriptMessages } from '../hook/event-context.js';
 
 /** A tool call, as events describe it. */
 export interface CallRecord {
@@ -154,4 +156,36 @@ export function subagentFields({ agent, id }: Subagent): Readonly<Record<string,
 /** Returns the input fields of `after_subagent`, with the names of Claude Code. */
 export function endedSubagentFields(subagent: Subagent, response: string): Readonly<Record<string, unknown>> {
   return { ...subagentFields(subagent), last_assistant_message: response, stop_hook_active: false };
+}
+
+type CheckedTool = Pick<Tool, 'inputSchema' | 'check'>;
+
+/**
+ * Returns the arguments of a call as its tool gets them: with the defaults of the schema, and without arguments that the
+ * tool does not get. Arguments that the schema names come first, because Cursor shows only one path or command.
+ */
+export function receivedArgs(tool: CheckedTool | undefined, args: unknown): unknown {
+  const properties = tool?.inputSchema.properties;
+  if (tool === undefined || !isObject(args) || !isObject(properties) || Object.keys(properties).length === 0)
+    return args;
+  const named = Object.entries(properties).flatMap(([name, schema]) => {
+    if (Object.hasOwn(args, name)) return [[name, args[name]]];
+    const { default: value } = isObject(schema) ? schema : {};
+    return value === undefined ? [] : [[name, value]];
+  });
+  const others = Object.keys(args).filter((name) => !Object.hasOwn(properties, name));
+  const got = others.length === 0 ? {} : checked(tool, args);
+  const kept = others.filter((name) => Object.hasOwn(got, name)).map((name) => [name, args[name]]);
+  return Object.fromEntries([...named, ...kept]);
+}
+
+/** Returns the arguments after the check of the tool, or the given ones if the result is not known now. */
+function checked(tool: CheckedTool, args: object): object {
+  if (tool.inputSchema.additionalProperties === false) return {};
+  try {
+    const result = tool.check(args);
+    return !isPromise(result) && result.issues === undefined && isObject(result.value) ? result.value : args;
+  } catch {
+    return args;
+  }
 }
