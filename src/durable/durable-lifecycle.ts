@@ -101,7 +101,7 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
     // The agent describes the invalid option.
     if (!Array.isArray(lifecycle) || !Array.isArray(loaders)) return options;
     validateOption('clock', options.clock, clockRule);
-    const clock = this.steps.clockOver(options.clock ?? systemClock);
+    const clock = this.steps.time.clockOver(options.clock ?? systemClock);
     if (loaders.length > 0 || [tools, ...lifecycle.map((one) => one?.tools)].some(isLive))
       this.withLiveTools.add(clock);
     const { outside, inside } = this.named.arrange(lifecycle);
@@ -170,7 +170,7 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
     const { chain, clock } = given as unknown as RunConfig;
     const known = this.adopted.get(chain) ?? {
       chain: durableChain(chain, this.wraps, this.settings.outside),
-      clock: this.steps.clockOver(clock),
+      clock: this.steps.time.clockOver(clock),
       ids: this.steps.ids,
     };
     this.adopted.set(chain, known);
