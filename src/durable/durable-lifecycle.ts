@@ -111,7 +111,7 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
       loaders: loaders.map((loader) => this.named.loader(loader)),
       ids: this.steps.ids,
       clock,
-      ...(store && { store: this.sessions(store) }),
+      ...(store && { store: durableSessions(store, this.steps, options.logger) }),
     };
   }
 

@@ -1,7 +1,9 @@
 import { stoppedError } from '../agent/run/run-posts.js';
+import { repeat, sleep } from '../internal/clock.js';
+import { consoleLogger, type Logger, logFailure } from '../internal/logger.js';
 import { durableToken } from '../lifecycle/hook-run/hook-run.js';
-import type { Entry } from '../state/record/entry.js';
 import type { SessionStore } from '../state/session-store.js';
+import { isTemporary } from './error.js';
 import { stepScope } from './record/scope.js';
 import type { Steps } from './record/steps.js';
 
@@ -10,6 +12,9 @@ interface HeldClaim {
   /** The same in each attempt. */
   readonly token: string;
   readonly run: string;
+  readonly session: string;
+  /** The number of entries that the run knows. */
+  length: number;
 }
 
 /**
@@ -17,39 +22,38 @@ interface HeldClaim {
  * its entries are the same. The claims do not run out, because an engine may start the next attempt at any time. The other
  * methods call the store directly.
  */
-export function durableSessions(store: SessionStore, steps: Steps): SessionStore {
+export function durableSessions(store: SessionStore, steps: Steps, logger: Logger = consoleLogger): SessionStore {
   let count = 0;
   /** By the tokens that the runs generate. */
   const claims = new Map<string, HeldClaim>();
-  const tokenOf = (token: string) => claims.get(token)?.token ?? token;
   const inStep = <T>(what: string, work: () => Promise<T>): Promise<T> => {
     if (stepScope.getStore() !== undefined) return work();
     count += 1;
     const key = `${steps.id}:session:${count}`;
-    return steps.perform({ name: `session ${what} ${count}`, key, kind: 'session' }, work);
+    const name = `session ${what} ${count}`;
+    const whole = steps.endsWithErrors ? () => untilDone(work, { steps, name, logger }) : work;
+    return steps.perform({ name, key, kind: 'session' }, whole);
   };
+  const tokenOf = (token: string) => claims.get(token)?.token ?? token;
   return {
     async claim(id, claim) {
       const { run } = claim;
       const own = { ...claim, token: durableToken(run), ttlMs: ENDLESS_MS };
       const ask = async () => ({ token: own.token, answer: await store.claim(id, own) });
       const { token, answer } = await inStep('claim', ask);
-      claims.set(claim.token, { token, run });
+      if (answer.claimed) claims.set(claim.token, { token, run, session: id, length: answer.length });
       return answer;
     },
     async append(id, append) {
+      const { length, release, entries } = append;
       const own = { ...append, token: tokenOf(append.token) };
-      const { length, release } = append;
-      const looks = append.entries.length === 0 && release !== true;
-      if (looks && stepScope.getStore() === undefined) {
-        const { entries } = await store.append(id, own);
-        const run = claims.get(append.token)?.run;
-        if (run !== undefined) stopRun(steps, run, entries);
-        return { ...HELD, length };
-      }
+      if (entries.length === 0 && release !== true && stepScope.getStore() === undefined) return { ...HELD, length };
       // The next attempt has the same token, so the claim stays if this attempt has ended, and only that one adds entries.
       if (steps.hasEnded) return steps.isCancelled ? store.append(id, own) : { ...KEPT, length };
       const { answer } = await inStep('append', async () => ({ answer: await store.append(id, own) }));
+      const held = claims.get(append.token);
+      if (held !== undefined) held.length = answer.length;
+      if (answer.released) claims.delete(append.token);
       return answer;
     },
     async load(id, query) {
@@ -64,9 +68,40 @@ export function durableSessions(store: SessionStore, steps: Steps): SessionStore
     delete: (id) => store.delete(id),
     list: (query) => store.list(query),
     update: (id, details) => store.update(id, details),
-    ...(store.watch && { watch: (id, listener) => store.watch?.(id, listener) ?? (() => {}) }),
+    watch(id, listener) {
+      const clock = steps.time.baseOf(undefined);
+      const isInStep = stepScope.getStore() !== undefined;
+      const held = [...claims.values()].find(({ session }) => session === id);
+      const look = async () => (isInStep ? listener() : stopRun(store, steps, held));
+      return store.watch?.(id, () => void look().catch(() => {})) ?? repeat(look, LOOK_MS, clock);
+    },
   };
 }
+
+/** How often a run looks for stops if its store cannot announce them. */
+const LOOK_MS = 1_000;
+
+/** A step of a session in an engine whose executions end for good with an error. */
+interface LastingStep {
+  readonly steps: Steps;
+  readonly name: string;
+  readonly logger: Logger;
+}
+
+/** Repeats work of a store that fails for a time. */
+async function untilDone<T>(work: () => Promise<T>, { steps, name, logger }: LastingStep): Promise<T> {
+  for (let delayMs = 100; ; delayMs = Math.min(2 * delayMs, MAX_DELAY_MS)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isTemporary(error) || steps.hasEnded) throw error;
+      logFailure({ logger }, `Step "${name}" of "${steps.id}" failed, and is tried again in ${delayMs} ms.`, error);
+      await sleep(delayMs, steps.time.baseOf(undefined));
+    }
+  }
+}
+
+const MAX_DELAY_MS = 30_000;
 
 /** A century. */
 const ENDLESS_MS = 100 * 365 * 24 * 3_600_000;
@@ -75,9 +110,12 @@ const ENDLESS_MS = 100 * 365 * 24 * 3_600_000;
 const HELD = { owned: true, stored: true, released: false, entries: [] };
 const KEPT = { owned: true, stored: true, released: true, entries: [] };
 
-/** Stops a run if somebody has posted that. */
-function stopRun(steps: Steps, run: string, entries: readonly Entry[]): void {
-  for (const { body } of entries) {
+/** Stops a run if somebody has posted that. Not a step, so that no step of the run waits for it. */
+async function stopRun(store: SessionStore, steps: Steps, held: HeldClaim | undefined): Promise<void> {
+  if (held === undefined) return;
+  const { session, run, token, length } = held;
+  const { owned, entries } = await store.append(session, { token, length, entries: [] });
+  for (const { body } of owned ? entries : []) {
     if (body.type !== 'post' || body.post.type !== 'stop') continue;
     const { post } = body;
     if (post.run === run && post.path === undefined) steps.stops.stop(run, stoppedError(post.reason));

@@ -1,21 +1,30 @@
-import { Agent, type AgentLifecycle, type Clock, MemorySessionStore, type RunResult, type Session } from 'keelson';
+import {
+  Agent,
+  type AgentLifecycle,
+  type Clock,
+  MemorySessionStore,
+  type RunResult,
+  type Session,
+  type SessionStore,
+} from 'keelson';
 import { durable, type JournalEntry, type MemoryStep, memoryStep, type Step } from 'keelson/durable';
 import { approval } from 'keelson/lifecycles';
 import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { fastClock } from '../support/agent/fake-clock.js';
+import { fakeClock, fastClock } from '../support/agent/fake-clock.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { aborted, pause, rejectionOf } from '../support/agent/settle.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
 import { transcript } from '../support/agent/transcript.js';
 import { endingAt } from '../support/durable/ending-step.js';
 import { approveAll } from '../support/durable/errand.js';
+import { storeOver } from '../support/state/store-over.js';
 
 /** The work of a run at which somebody posts. */
 type OnWork = (what: string, signal?: AbortSignal) => unknown;
 
 interface Order {
-  readonly store: MemorySessionStore;
+  readonly store: SessionStore;
   readonly onWork?: OnWork;
   readonly lifecycle?: readonly AgentLifecycle[];
   readonly clock?: Clock;
@@ -233,6 +242,35 @@ describe('the claim of a durable run', () => {
     expect((await there.run('Hi.')).text).toBe('Taken over.');
   });
 
+  test('is not renewed before a call, so that parallel calls begin in their order', async () => {
+    const store = new MemorySessionStore();
+    const clock = fakeClock(Date.now());
+    let lateRenewals = 0;
+    let isAnswered = false;
+    const renew: SessionStore['renew'] = (id, claim) => {
+      if (isAnswered) lateRenewals += 1;
+      return store.renew(id, claim);
+    };
+    const answer = async () => {
+      // The claim is renewed once, and then runs out by the time of the run.
+      clock.advance(400);
+      await pause();
+      clock.advance(10_000);
+      await pause();
+      isAnswered = true;
+      return calls(call('a'), call('b'));
+    };
+    const options = { model: scriptedModel([answer, 'Done.']), timeouts: { claimMs: 900 }, clock };
+    const tools = ['a', 'b'].map((name) => toolOf(name, () => name));
+    const step = memoryStep();
+    const agent = new Agent(durable({ step }).options({ ...options, tools, store: storeOver(store, { renew }) }));
+
+    await (await agent.session({ id: 's' })).run('Go.');
+
+    expect(lateRenewals).toBe(0);
+    expect(namesOf(step).filter((name) => name?.startsWith('tool '))).toEqual(['tool a a', 'tool b b']);
+  });
+
   test('is taken by hand, and the run then ends as one that has lost its session', async () => {
     const { store, first, later } = await abandoned();
     const there = await elsewhere(store, later);
@@ -278,5 +316,24 @@ describe('the claim of a durable run', () => {
     const replayed = again(step);
     expect(await rejectionOf(attempt(replayed, order))).toMatchObject({ code: 'ERR_SESSION_BUSY' });
     expect(namesOf(replayed)).toEqual(namesOf(step));
+  });
+
+  test('in an engine that would end with the error, a store that fails for a time is asked again', async () => {
+    const store = new MemorySessionStore();
+    const failures = new Set(['load', 'claim', 'append']);
+    const once = <Method extends 'load' | 'claim' | 'append'>(method: Method): SessionStore[Method] =>
+      ((id: string, ...rest: [never]) => {
+        if (failures.delete(method)) throw new TypeError('connection refused');
+        return store[method](id, ...rest);
+      }) as SessionStore[Method];
+    const faulty = storeOver(store, { load: once('load'), claim: once('claim'), append: once('append') });
+    const inner = memoryStep();
+    const step = Object.assign((...given: Parameters<Step>) => inner(...given), inner, {
+      refuse: () => pause() as never,
+    });
+
+    const { text } = await attempt(step, { store: faulty, clock: fastClock(Date.now()) });
+
+    expect([text, failures.size]).toEqual(['Done with 5.', 0]);
   });
 });

@@ -54,6 +54,9 @@ test('`keelson` refuses what it cannot read, in one line', () => {
     status: 1,
     stderr: expect.stringContaining('ENOENT'),
   });
-  expect(keelson()).toMatchObject({ status: 2, stderr: expect.stringMatching(/^Usage:\n\n  keelson explain/) });
-  expect(keelson('--help')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^Usage:\n\n  keelson explain/) });
+  expect(keelson()).toMatchObject({ status: 2, stderr: expect.stringMatching(/^Usage:\n\n {2}keelson explain/) });
+  expect(keelson('--help')).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/^Usage:\n\n {2}keelson explain/),
+  });
 });
