@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent } from 'keelson';
 import type { DecisionRequest } from 'keelson/durable';
@@ -13,7 +13,7 @@ import { startWeather } from './weather-server.js';
 /** The number of purchases: `KEELSON_PURCHASES`, or 50. */
 export const PURCHASES = Number(process.env.KEELSON_PURCHASES ?? 50);
 /** The number of purchases at the same time. */
-const AT_ONCE = 10;
+const AT_ONCE = 25;
 
 /** An engine that makes purchases in another process. */
 export interface PurchaseEngine extends PurchaseWorld {
@@ -45,10 +45,12 @@ export async function makePurchases(engine: PurchaseEngine): Promise<{ kills: nu
     }
   };
   const killing = (async () => {
-    while (left > 0) {
-      await pause(5_000 + 8_000 * Math.random());
+    for (let before = -1; left > 0; kills += 1) {
+      // A busy machine needs seconds to start a killed process.
+      while (left > 0 && progressOf(engine.folder) <= before) await pause(100);
+      await pause(1_000 + 5_000 * Math.random());
+      before = progressOf(engine.folder);
       await engine.kills[Math.floor(engine.kills.length * Math.random())]?.();
-      kills += 1;
     }
   })();
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
@@ -57,6 +59,12 @@ export async function makePurchases(engine: PurchaseEngine): Promise<{ kills: nu
   expect(weather.calls()).toBeGreaterThanOrEqual(names.length);
   weather.close();
   return { kills, repeated };
+}
+
+/** Grows with each work of a purchase. */
+function progressOf(folder: string): number {
+  const logs = readdirSync(folder).filter((name) => /^purchase-\d+(\.models)?$/.test(name));
+  return logs.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
 }
 
 /** Makes a purchase, sends it a message while it waits, and approves its calls. */
