@@ -1,8 +1,8 @@
 import { stoppedError } from '../agent/run/run-posts.js';
-import { repeat, sleep } from '../internal/clock.js';
+import { type Clock, repeat, sleep } from '../internal/clock.js';
 import { consoleLogger, type Logger, logFailure } from '../internal/logger.js';
 import { durableToken } from '../lifecycle/hook-run/hook-run.js';
-import type { SessionStore } from '../state/session-store.js';
+import type { AppendAnswer, SessionAppend, SessionStore } from '../state/session-store.js';
 import { isTemporary } from './error.js';
 import { stepScope } from './record/scope.js';
 import type { Steps } from './record/steps.js';
@@ -17,43 +17,45 @@ interface HeldClaim {
   length: number;
 }
 
+interface EngineTraits {
+  /** True if an error would end an execution for good. */
+  readonly endsWithErrors: boolean;
+  readonly logger: Logger | undefined;
+}
+
 /**
  * Makes a store whose claims, appends and loads are steps. An append that runs again adds nothing twice, because the ids of
  * its entries are the same. The claims do not run out, because an engine may start the next attempt at any time. The other
  * methods call the store directly.
  */
-export function durableSessions(store: SessionStore, steps: Steps, logger: Logger = consoleLogger): SessionStore {
+export function durableSessions(store: SessionStore, steps: Steps, options: EngineTraits): SessionStore {
   let count = 0;
   /** By the tokens that the runs generate. */
   const claims = new Map<string, HeldClaim>();
   const inStep = <T>(what: string, work: () => Promise<T>): Promise<T> => {
     if (stepScope.getStore() !== undefined) return work();
     count += 1;
-    const key = `${steps.id}:session:${count}`;
-    const name = `session ${what} ${count}`;
-    const whole = steps.endsWithErrors ? () => untilDone(work, { steps, name, logger }) : work;
+    const [name, key] = [`session ${what} ${count}`, `${steps.id}:session:${count}`];
+    const whole = options.endsWithErrors ? () => untilDone(work, { steps, name, ...options }) : work;
     return steps.perform({ name, key, kind: 'session' }, whole);
   };
   const tokenOf = (token: string) => claims.get(token)?.token ?? token;
   return {
     async claim(id, claim) {
       const { run } = claim;
-      const own = { ...claim, token: durableToken(run), ttlMs: ENDLESS_MS };
-      const ask = async () => ({ token: own.token, answer: await store.claim(id, own) });
-      const { token, answer } = await inStep('claim', ask);
-      if (answer.claimed) claims.set(claim.token, { token, run, session: id, length: answer.length });
+      const token = durableToken(run);
+      const own = { ...claim, token, ttlMs: ENDLESS_MS };
+      const { answer, ...stored } = await inStep('claim', async () => ({ token, answer: await store.claim(id, own) }));
+      if (answer.claimed) claims.set(claim.token, { ...stored, run, session: id, length: answer.length });
       return answer;
     },
     async append(id, append) {
-      const { length, release, entries } = append;
       const own = { ...append, token: tokenOf(append.token) };
-      if (entries.length === 0 && release !== true && stepScope.getStore() === undefined) return { ...HELD, length };
+      if (isLook(append) && stepScope.getStore() === undefined) return { ...HELD, length: own.length };
       // The next attempt has the same token, so the claim stays if this attempt has ended, and only that one adds entries.
-      if (steps.hasEnded) return steps.isCancelled ? store.append(id, own) : { ...KEPT, length };
+      if (steps.hasEnded) return steps.isCancelled ? store.append(id, own) : { ...KEPT, length: own.length };
       const { answer } = await inStep('append', async () => ({ answer: await store.append(id, own) }));
-      const held = claims.get(append.token);
-      if (held !== undefined) held.length = answer.length;
-      if (answer.released) claims.delete(append.token);
+      follow(claims, append.token, answer);
       return answer;
     },
     async load(id, query) {
@@ -69,13 +71,32 @@ export function durableSessions(store: SessionStore, steps: Steps, logger: Logge
     list: (query) => store.list(query),
     update: (id, details) => store.update(id, details),
     watch(id, listener) {
-      const clock = steps.time.baseOf(undefined);
       const isInStep = stepScope.getStore() !== undefined;
       const held = [...claims.values()].find(({ session }) => session === id);
       const look = async () => (isInStep ? listener() : stopRun(store, steps, held));
-      return store.watch?.(id, () => void look().catch(() => {})) ?? repeat(look, LOOK_MS, clock);
+      return watchPosts(store, id, { look, clock: steps.time.baseOf(undefined) });
     },
   };
+}
+
+function isLook({ entries, release }: SessionAppend): boolean {
+  return entries.length === 0 && release !== true;
+}
+
+/** Notes what the run knows after an append. */
+function follow(claims: Map<string, HeldClaim>, token: string, { length, released }: AppendAnswer): void {
+  const held = claims.get(token);
+  if (held !== undefined) held.length = length;
+  if (released) claims.delete(token);
+}
+
+interface Look {
+  readonly look: () => Promise<void>;
+  readonly clock: Clock;
+}
+
+function watchPosts(store: SessionStore, id: string, { look, clock }: Look): () => void {
+  return store.watch?.(id, () => void look().catch(() => {})) ?? repeat(look, LOOK_MS, clock);
 }
 
 /** How often a run looks for stops if its store cannot announce them. */
@@ -85,11 +106,11 @@ const LOOK_MS = 1_000;
 interface LastingStep {
   readonly steps: Steps;
   readonly name: string;
-  readonly logger: Logger;
+  readonly logger: Logger | undefined;
 }
 
 /** Repeats work of a store that fails for a time. */
-async function untilDone<T>(work: () => Promise<T>, { steps, name, logger }: LastingStep): Promise<T> {
+async function untilDone<T>(work: () => Promise<T>, { steps, name, logger = consoleLogger }: LastingStep): Promise<T> {
   for (let delayMs = 100; ; delayMs = Math.min(2 * delayMs, MAX_DELAY_MS)) {
     try {
       return await work();

@@ -56,7 +56,7 @@ test.each(ROWS)('$what: $now steps, and $before before decision 201', async ({ b
   );
   const options = { store: engine.sessions(new MemorySessionStore()) };
   const session = row.isSession ? await agent.session({ id: 's', ...options }) : undefined;
-  let result = await (session ?? agent).run('Pay.');
+  let result = session ? await session.run('Pay.') : await agent.run('Pay.');
   while (result.status === 'suspended') {
     const resume = await approveAll(result);
     result = session ? await session.run('', { resume }) : await agent.run('', { messages: result.history, resume });

@@ -25,7 +25,7 @@ describeWithPostgres('durable errands in DBOS', () => {
 
   beforeAll(async () => {
     dbos = await startDbos(folder);
-  }, 60_000);
+  }, MINUTES);
 
   afterAll(async () => {
     await dbos.close();

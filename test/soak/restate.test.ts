@@ -22,7 +22,7 @@ describeWithRestate('durable errands in Restate', () => {
 
   beforeAll(async () => {
     restate = await startRestate(folder);
-  }, 30_000);
+  }, MINUTES);
 
   afterAll(async () => {
     await restate.close();

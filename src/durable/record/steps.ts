@@ -53,11 +53,6 @@ export class Steps {
     return this.step.id;
   }
 
-  /** True if an error would end the execution for good. */
-  get endsWithErrors(): boolean {
-    return this.step.refuse !== undefined;
-  }
-
   /** True if the ids and the clock of a run are those of this execution. */
   owns({ ids, clock }: RunContext): boolean {
     return ids === this.ids && this.time.has(clock);

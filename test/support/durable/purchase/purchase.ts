@@ -72,7 +72,7 @@ function buyerAgent(step: EngineStep, { folder, sessions, state }: PurchaseWorld
     onLlmOutput: async (_text, context) => void (await context.updateState<number>('n', (n = 0) => n + 1)),
   });
   const url = readFileSync(join(folder, 'mcp.url'), 'utf8');
-  const args = ['-c', `cat >> '${path}.hooked'; echo >> '${path}.hooked'; echo '{}'`];
+  const args = ['-c', `printf '%s\\n' "$(cat)" >> '${path}.hooked'; echo '{}'`];
   const tools = ['search', 'note', 'mail', 'pay', 'look'].map((tool) => workTool(tool, path));
   return new Agent(
     durable({ step, hooks: isNew ? ['audit'] : [] }).options({
