@@ -41,7 +41,7 @@ export {
   SessionLostError,
   SessionStoreError,
 } from './agent/session/session-error.js';
-export type { StopOptions } from './agent/session/stop/stop-session.js';
+export type { BreakOptions, StopOptions } from './agent/session/stop/stop-session.js';
 export {
   AgentClosedError,
   BackgroundUnavailableError,

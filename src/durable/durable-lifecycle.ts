@@ -2,6 +2,7 @@ import type { AgentOptions } from '../agent/agent-options.js';
 import type { Run } from '../agent/run/run.js';
 import type { RunConfig } from '../agent/run/run-config.js';
 import { type Clock, systemClock } from '../internal/clock.js';
+import type { Logger } from '../internal/logger.js';
 import { clock as clockRule } from '../internal/options/rules.js';
 import { validateOption } from '../internal/options/validate.js';
 import type { Chain } from '../lifecycle/chain.js';
@@ -101,7 +102,7 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
     // The agent describes the invalid option.
     if (!Array.isArray(lifecycle) || !Array.isArray(loaders)) return options;
     validateOption('clock', options.clock, clockRule);
-    const clock = this.steps.clockOver(options.clock ?? systemClock);
+    const clock = this.steps.time.clockOver(options.clock ?? systemClock);
     if (loaders.length > 0 || [tools, ...lifecycle.map((one) => one?.tools)].some(isLive))
       this.withLiveTools.add(clock);
     const { outside, inside } = this.named.arrange(lifecycle);
@@ -111,7 +112,7 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
       loaders: loaders.map((loader) => this.named.loader(loader)),
       ids: this.steps.ids,
       clock,
-      ...(store && { store: this.sessions(store) }),
+      ...(store && { store: this.sessions(store, options.logger) }),
     };
   }
 
@@ -119,8 +120,10 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
     return new RepeatedLog(log, this.steps);
   }
 
-  sessions(store: SessionStore): SessionStore {
-    return durableSessions(store, this.steps);
+  sessions(store: SessionStore, logger?: Logger): SessionStore {
+    // Such an engine keeps an execution that is refused, because an error would end it.
+    const endsWithErrors = this.settings.step.refuse !== undefined;
+    return durableSessions(store, this.steps, { endsWithErrors, logger });
   }
 
   /** Finds out which hooks of the run are steps: those of the version that began it. */
@@ -170,7 +173,7 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
     const { chain, clock } = given as unknown as RunConfig;
     const known = this.adopted.get(chain) ?? {
       chain: durableChain(chain, this.wraps, this.settings.outside),
-      clock: this.steps.clockOver(clock),
+      clock: this.steps.time.clockOver(clock),
       ids: this.steps.ids,
     };
     this.adopted.set(chain, known);

@@ -33,6 +33,8 @@ export interface Step extends StepFunction {
   readonly unread?: (() => Awaitable<readonly string[]>) | undefined;
   /** See {@link StepOptions}. */
   readonly refuse?: ((error: ReplayMismatchError) => Promise<never>) | undefined;
+  /** See {@link StepOptions}. */
+  readonly isCancelled?: ((error: unknown) => boolean) | undefined;
 }
 
 /** Options of {@link defineStep}. */
@@ -53,6 +55,11 @@ export interface StepOptions {
    * the execution with the error. Default: the run is aborted.
    */
   readonly refuse?: ((error: ReplayMismatchError) => Promise<never>) | undefined;
+  /**
+   * Returns true for the error of a step that was rejected because somebody has cancelled the execution. The run then lets go
+   * of its session. Default: it keeps the session for the next attempt.
+   */
+  readonly isCancelled?: ((error: unknown) => boolean) | undefined;
 }
 
 /** The function of a {@link Step}. */
@@ -74,11 +81,17 @@ export function defineStep(id: string, step: StepFunction, options: StepOptions 
   validateOption('id', id, required(fullText));
   validateOption('step', step, required(callable));
   validateOptions(options, rules);
-  const { replaysInOrder = false, unread, refuse } = options;
-  return Object.assign((...call: Parameters<StepFunction>) => step(...call), { id, replaysInOrder, unread, refuse });
+  const { replaysInOrder = false, unread, refuse, isCancelled } = options;
+  const own = { id, replaysInOrder, unread, refuse, isCancelled };
+  return Object.assign((...call: Parameters<StepFunction>) => step(...call), own);
 }
 
-const rules = { replaysInOrder: boolean, unread: callable, refuse: callable } satisfies OptionTable<StepOptions>;
+const rules = {
+  replaysInOrder: boolean,
+  unread: callable,
+  refuse: callable,
+  isCancelled: callable,
+} satisfies OptionTable<StepOptions>;
 
 /** Stores large bytes outside of the engine. If a method rejects, this attempt of the execution ends. */
 export interface BlobStore {

@@ -1,6 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { FileStateStore } from 'keelson/file';
+import { migrate, PostgresSessionStore } from 'keelson/postgres';
+import { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pause } from '../support/agent/settle.js';
 import { type DbosSetup, startDbos } from '../support/durable/dbos-service.js';
@@ -10,6 +13,7 @@ import { fileLog } from '../support/durable/file-log.js';
 import { finishErrand } from '../support/durable/finish-errand.js';
 import { finishPairs } from '../support/durable/finish-pairs.js';
 import type { KillOrder } from '../support/durable/kill.js';
+import { makePurchases, PURCHASES } from '../support/durable/purchase/make-purchases.js';
 import { describeWithPostgres } from '../support/stores/describe-postgres.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-dbos-'));
@@ -21,7 +25,7 @@ describeWithPostgres('durable errands in DBOS', () => {
 
   beforeAll(async () => {
     dbos = await startDbos(folder);
-  }, 60_000);
+  }, MINUTES);
 
   afterAll(async () => {
     await dbos.close();
@@ -99,5 +103,41 @@ describeWithPostgres('durable errands in DBOS', () => {
       expect(kills).toBeGreaterThan(2);
     },
     MINUTES,
+  );
+
+  test(
+    `${PURCHASES} purchases in sessions finish despite random kills and a deploy, and every work has one key`,
+    async () => {
+      const client = new Pool({ connectionString: dbos.postgres.url, max: 4 });
+      // The database is killed on purpose.
+      client.on('error', () => {});
+      await migrate(client);
+      const kills = [
+        () => process.kill(dbos.servicePid(), 'SIGKILL'),
+        async () => {
+          dbos.postgres.kill();
+          await pause(200);
+          dbos.postgres.start();
+        },
+      ];
+      const stores = {
+        sessions: new PostgresSessionStore({ client }),
+        state: new FileStateStore({ folder: join(folder, 'state') }),
+      };
+      const decide = async (file: string, decisions: object): Promise<void> => {
+        const isSent = await dbos.decide(file, decisions).then(
+          () => true,
+          () => false,
+        );
+        if (!isSent) return pause(100).then(() => decide(file, decisions));
+      };
+
+      const { kills: count, repeated } = await makePurchases({ folder, ...stores, start: dbos.buy, decide, kills });
+
+      await client.end();
+      console.log(`DBOS: ${PURCHASES} purchases, ${count} kills, ${repeated} works ran again`);
+      expect(count).toBeGreaterThan(0);
+    },
+    4 * MINUTES,
   );
 });

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { FileSessionStore, FileStateStore } from 'keelson/file';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pause } from '../support/agent/settle.js';
 import { deployAll } from '../support/durable/deploy/deployed-order.js';
@@ -8,6 +9,7 @@ import { WORKS } from '../support/durable/errand.js';
 import { finishErrand } from '../support/durable/finish-errand.js';
 import { finishPairs } from '../support/durable/finish-pairs.js';
 import type { KillOrder } from '../support/durable/kill.js';
+import { makePurchases, PURCHASES } from '../support/durable/purchase/make-purchases.js';
 import { describeWithRestate, type RestateSetup, startRestate } from '../support/durable/restate-server.js';
 import type { Delays } from '../support/durable/two-agents.js';
 
@@ -20,7 +22,7 @@ describeWithRestate('durable errands in Restate', () => {
 
   beforeAll(async () => {
     restate = await startRestate(folder);
-  }, 30_000);
+  }, MINUTES);
 
   afterAll(async () => {
     await restate.close();
@@ -87,5 +89,24 @@ describeWithRestate('durable errands in Restate', () => {
       expect(kills).toBeGreaterThan(2);
     },
     MINUTES,
+  );
+
+  test(
+    `${PURCHASES} purchases in sessions finish despite random kills and a deploy, and every work has one key`,
+    async () => {
+      const { decide } = restate;
+      const kills = [restate.servicePid, restate.serverPid].map((pid) => () => process.kill(pid(), 'SIGKILL'));
+      const stores = {
+        sessions: new FileSessionStore({ folder: join(folder, 'sessions') }),
+        state: new FileStateStore({ folder: join(folder, 'state') }),
+      };
+      const start = (name: string) => restate.call(name, { name }, 'buy');
+
+      const { kills: count, repeated } = await makePurchases({ folder, ...stores, start, decide, kills });
+
+      console.log(`Restate: ${PURCHASES} purchases, ${count} kills, ${repeated} works ran again`);
+      expect(count).toBeGreaterThan(0);
+    },
+    4 * MINUTES,
   );
 });

@@ -56,15 +56,19 @@ function letGo(run: Run, text: string): Awaitable<Conclusion> {
 
 /** Makes the last save, which ends the claim of the run on its session. */
 async function leave(run: Run, recorder: Recorder, text: string): Promise<Conclusion> {
-  if (await run.end.raceOwned(recorder.leave(run, canGoOn(run)))) return complete(run, text);
+  const mayGoOn = canGoOn(run);
+  if (await run.end.raceOwned(recorder.leave(run, mayGoOn))) {
+    if (mayGoOn) await run.effects?.checkEnd();
+    return complete(run, text);
+  }
   run.end.closing = false;
   return undefined;
 }
 
 /** True if messages can still join. The `afterAgent` hooks are called once, so none joins behind them. */
-function canGoOn(run: Run): boolean {
-  const { end, pending, effects, config, context } = run;
-  if (end.verdict !== undefined || pending !== undefined || effects !== undefined) return false;
+export function canGoOn(run: Run): boolean {
+  const { attached, end, pending, config, context } = run;
+  if (attached.recorder === undefined || end.verdict !== undefined || pending !== undefined) return false;
   return config.chain.afterAgent === undefined && context.turn < turnLimitOf(run);
 }
 

@@ -4,12 +4,12 @@ import { type Waterfall, WaterfallCall } from '../../lifecycle/waterfall.js';
 import { noInputPoint } from '../../lifecycle/waterfall-points.js';
 import { textOf, type UserMessage } from '../../model/message.js';
 import type { RunResult } from '../run-result.js';
-import { conclude } from './conclude.js';
+import { canGoOn, conclude } from './conclude.js';
 import { failRun } from './fail-run.js';
 import { instruct } from './instructions.js';
 import { reviewAnswer } from './output/output.js';
 import { earlierTurnOf } from './resume/earlier-turn.js';
-import type { Run } from './run.js';
+import type { Recorder, Run } from './run.js';
 import { ownerOf } from './run-config.js';
 import { startTurn } from './turn/turn.js';
 import { turnLimitOf } from './turn-limit.js';
@@ -29,7 +29,7 @@ export async function executeRun(run: Run, input: UserMessage | undefined): Prom
       const joining = joinPosts(run);
       if (joining !== undefined) await joining;
       if (isOver(run)) {
-        const checking = run.effects?.checkEnd();
+        const checking = canGoOn(run) ? undefined : run.effects?.checkEnd();
         if (checking !== undefined) await checking;
         const concluding = conclude(run);
         const result = isPromise(concluding) ? await concluding : concluding;
@@ -104,7 +104,7 @@ function addInput(run: Run, message: UserMessage | undefined): Awaitable<void> {
   if (end.verdict === undefined) pairing.enterAll();
   conversation.input = message;
   if (conversation.resuming !== undefined) return resume(run, message);
-  if (run.effects === undefined) run.attached.recorder?.posts.joinAtStart(run);
+  run.attached.recorder?.posts.joinAtStart(run);
   if (message !== undefined) conversation.push(message);
   conversation.addQueued();
 }
@@ -115,12 +115,18 @@ async function resume(run: Run, message: UserMessage | undefined): Promise<void>
   await resumeRun(run, message);
 }
 
-/** Adds the messages that wait. A durable run adds none, because its replay must read the same messages. */
+/** Adds the messages that wait. A durable run learns of them by its appends, whose answers a replay gets again. */
 function joinPosts(run: Run): Promise<void> | undefined {
   const { end, pending, effects, attached, context } = run;
-  if (attached.recorder === undefined || effects !== undefined) return undefined;
-  if (end.verdict !== undefined || pending !== undefined) return undefined;
-  return attached.recorder.posts.join(run, context.turn >= turnLimitOf(run));
+  const { recorder } = attached;
+  if (recorder === undefined || end.verdict !== undefined || pending !== undefined) return undefined;
+  if (effects !== undefined) return joinStored(run, recorder);
+  return recorder.posts.join(run, context.turn >= turnLimitOf(run));
+}
+
+async function joinStored(run: Run, { claim, posts }: Recorder): Promise<void> {
+  await run.end.raceOwned(claim.flush());
+  await posts.join(run, run.context.turn >= turnLimitOf(run));
 }
 
 function textIn(message: UserMessage | undefined): string {

@@ -35,7 +35,7 @@ export interface RunEffects {
    * Called before a run ends, with the error of a failed one. Rejects, and aborts the run, if the engine has stored further
    * steps of the run: then another version of the program has to continue it.
    */
-  checkEnd(error?: unknown): Promise<void> | undefined;
+  checkEnd(error?: unknown): Promise<unknown> | undefined;
   /** True in a step, whose calls cannot wait for a decision. */
   readonly isInStep: boolean;
   /** True once another attempt goes on with the run. */
@@ -53,6 +53,8 @@ export interface RunClaim {
   waitFor(question: string | undefined): void;
   /** Called with each entry that the run adds. */
   onEntry: ((entry: Entry) => void) | undefined;
+  /** Resolves when the appends that are on their way have ended. */
+  flush(): Promise<void>;
 }
 
 /** The place of a run inside of a call in the record. */

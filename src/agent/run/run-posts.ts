@@ -1,3 +1,4 @@
+import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import type { RunError } from '../../model/run-error.js';
 import type { RunListeners } from '../listeners.js';
 import type { Conversation } from './conversation.js';
@@ -42,4 +43,9 @@ export interface RunPosts {
    * is not its last one. With `isLast`, no turn is left: then they wait for the next run.
    */
   join(run: JoinedRun, isLast: boolean): Promise<void> | undefined;
+}
+
+/** Returns the error of a run that somebody has stopped. */
+export function stoppedError(reason = 'the answer was stopped'): RunAbortedError {
+  return new RunAbortedError(reason);
 }

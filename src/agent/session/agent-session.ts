@@ -19,7 +19,7 @@ import { OwnedRun, type SessionAttached } from './owned-run.js';
 import { type SendOptions, type SentMessage, sendMessage } from './sent-message.js';
 import type { HistoryQuery, Session } from './session.js';
 import { SessionBusyError } from './session-error.js';
-import { denyPending, type StopOptions, stopRun } from './stop/stop-session.js';
+import { type BreakOptions, denyPending, type StopOptions, stopRun } from './stop/stop-session.js';
 import { type SessionAgent, StoredSession } from './stored-session.js';
 
 /** The members of an agent that a session uses. */
@@ -109,6 +109,12 @@ export class AgentSession implements Session<never> {
     await this.stored.load();
     if (this.stored.record.pending === undefined) return false;
     return this.inQueue({}, {}, (wait) => denyPending(this.stored, options, wait));
+  }
+
+  /** The code is loaded on use: most programs have no durable runs. */
+  async break(options: BreakOptions = {}): Promise<boolean> {
+    const { breakClaim } = await import('./stop/break-session.js');
+    return breakClaim(this.stored, options);
   }
 
   async branch(entry: string | null): Promise<void> {

@@ -42,7 +42,8 @@ export async function claimSession(session: StoredSession, claimant: Claimant, w
   for (;;) {
     const known = knownOf(record);
     const details = { owner, title, data };
-    const until = clock.now() + ttlMs;
+    // The claim of a durable run does not run out.
+    const until = agent.durable === undefined ? clock.now() + ttlMs : Number.POSITIVE_INFINITY;
     const asked = Promise.resolve(store.claim(id, { token, run, by, ttlMs, known, details })).catch((error) => {
       throw new SessionStoreError(id, 'claimed', error);
     });

@@ -157,7 +157,7 @@ export class Claim implements RunClaim {
       throw new SessionStoreError(id, 'claimed', error);
     }
     if (!isRenewed) throw this.lose();
-    this.until = now + ttlMs;
+    this.until = Math.max(this.until, now + ttlMs);
   }
 
   /** Ends the run as one that has lost the conversation. */

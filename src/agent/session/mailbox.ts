@@ -1,11 +1,10 @@
 import { createDeferred } from '../../internal/promise.js';
-import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import type { Message } from '../../model/message.js';
 import type { RunError } from '../../model/run-error.js';
 import type { Post } from '../../state/record/entry.js';
 import { DONE, type WaitingMessage } from '../../state/record/posts.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
-import { type JoinedRun, type RunPosts, STEERED, type StoppedRun } from '../run/run-posts.js';
+import { type JoinedRun, type RunPosts, STEERED, type StoppedRun, stoppedError } from '../run/run-posts.js';
 import type { Claim, ClaimOwner } from './claim.js';
 
 /** The most model calls of one run that messages abandon. Further messages join after the turn. */
@@ -60,7 +59,7 @@ export class Mailbox implements RunPosts, ClaimOwner {
   take(posts: readonly Post[]): void {
     const isStop = (post: Post) => post.type === 'stop' && post.run === this.start.runId && post.path === undefined;
     const stop = posts.find(isStop);
-    if (stop?.type === 'stop') this.abort(new RunAbortedError(stop.reason ?? 'the answer was stopped'));
+    if (stop?.type === 'stop') this.abort(stoppedError(stop.reason));
     // The next save reports a failure of the store.
     this.settle().catch(() => {});
     if (!this.isUrgent) return;

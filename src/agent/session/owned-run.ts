@@ -112,6 +112,7 @@ export class OwnedRun {
     // A question whose answer was stopped gets a new one, on a branch of its own.
     const from = isOff || (isKnown && wasStopped(record, inputId)) ? inputId : at;
     const continued = from === undefined ? await this.closeInterrupted() : NOTHING_OPEN;
+    if (options.resume && agent.durable && !continued.waits) throw new RunAbortedError(DECIDED);
     const tip = from === undefined ? record.tip : (from ?? undefined);
     const model = tip === record.tip ? record.model.copy() : record.modelAt(tip);
     if (continued.open !== undefined) record.nested.mark(model, continued.open);
@@ -198,5 +199,7 @@ function outcomeOf(outcome: unknown): RunOutcome {
   if (outcome instanceof Error) return 'failed';
   return (outcome as RunResult<unknown>).status === 'suspended' ? 'suspended' : 'done';
 }
+
+const DECIDED = 'what waited for a decision was stopped or decided while the run waited in its engine';
 
 const NOTHING_OPEN: Continued = { open: undefined, resume: undefined, waits: false, again: [], asked: [] };

@@ -9,7 +9,7 @@ import type { RunStream } from '../run-stream.js';
 import type { SessionFork } from './fork.js';
 import type { AttachOptions } from './log/follow-run.js';
 import type { SendOptions, SentMessage } from './sent-message.js';
-import type { StopOptions } from './stop/stop-session.js';
+import type { BreakOptions, StopOptions } from './stop/stop-session.js';
 
 /** A stored conversation. Its runs are queued and execute one at a time, in whatever process they start. */
 export interface Session<Context = unknown> extends SessionInfo {
@@ -47,8 +47,8 @@ export interface Session<Context = unknown> extends SessionInfo {
   append(message: Message): Promise<void>;
   /**
    * Sends a message to the run that is active, in whatever process it runs. It joins once, between two turns, in the order
-   * of the calls; a run does not end while messages wait, unless its turns are used up. Without an active run, or in a
-   * durable one, the message waits for the next run, and `run('')` answers it. `beforeAgent` does not see a message that joins.
+   * of the calls; a run does not end while messages wait, unless its turns are used up. Without an active run, the message
+   * waits for the next run, and `run('')` answers it. `beforeAgent` does not see a message that joins.
    *
    * @example
    * const sent = await session.send('Look at the tests, too.', { when: 'now' });
@@ -62,6 +62,11 @@ export interface Session<Context = unknown> extends SessionInfo {
    * works of the run go on.
    */
   stop(options?: StopOptions): Promise<boolean>;
+  /**
+   * Takes the conversation from a durable run whose execution is gone. Such a run holds it without a time limit. If the
+   * execution does go on, its run ends with a SessionLostError. Resolves with false if no durable run has the conversation.
+   */
+  break(options?: BreakOptions): Promise<boolean>;
   /**
    * Goes back: the next entry follows this one. `null` goes back to the start. Nothing is removed: `entries` has the
    * other branch. The state of extensions stays as it is. Rejects with an EntryInvalidError if the entry is unknown, or lies

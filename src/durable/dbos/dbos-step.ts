@@ -7,7 +7,7 @@ import { asDecisions, decisionProblem } from '../check-decisions.js';
 import { DurableSetupError, ReplayMismatchError } from '../error.js';
 import { type DecisionOptions, type DecisionRequest, defineStep, type Step, type StepFunction } from '../step.js';
 import { type DbosStepSdk, loadDbos } from './dbos-sdk.js';
-import { WorkflowSteps } from './workflow-steps.js';
+import { isCancelled, WorkflowSteps } from './workflow-steps.js';
 
 /** Tells the host that a DBOS workflow waits for decisions. */
 export interface DbosDecisionRequest extends DecisionRequest {
@@ -62,7 +62,8 @@ export function dbosStep(dbos: DbosStepSdk = loadDbos()): DbosStep {
     const json = await steps.run(name, async () => JSON.stringify(await run()));
     return JSON.parse(json) as JsonValue;
   };
-  const step = defineStep(id, perform, { unread: () => steps.unread(), refuse: (error) => steps.refuse(error) });
+  const options = { unread: () => steps.unread(), refuse: steps.refuse.bind(steps), isCancelled };
+  const step = defineStep(id, perform, options);
   let waits = 0;
   const decisions: DbosStep['decisions'] = async (result, options) => {
     validateOption('notify', options?.notify, required(callable));

@@ -47,15 +47,25 @@ export class WorkflowSteps {
 /** Runs a function outside of the workflow that calls it. */
 const outside = AsyncLocalStorage.snapshot();
 
+/** True for the error of a cancelled workflow. */
+export function isCancelled(error: unknown): boolean {
+  return codeOf(error) === WORKFLOW_CANCELLED;
+}
+
 /** Returns the error of a step that is stored under another name, or undefined for other errors. */
 function mismatchOf(error: unknown, name: string): ReplayMismatchError | undefined {
-  const { dbosErrorCode, message } = Object(error) as { dbosErrorCode?: unknown; message?: unknown };
-  if (dbosErrorCode !== UNEXPECTED_STEP) return undefined;
+  if (codeOf(error) !== UNEXPECTED_STEP) return undefined;
+  const { message } = error as Error;
   const [, stored = 'another step'] = /, function (.*) was recorded when /.exec(String(message)) ?? [];
   return new ReplayMismatchError(name, stored);
 }
 
-/** The code of a DBOSUnexpectedStepError, which the SDK does not export. */
+function codeOf(error: unknown): unknown {
+  return (Object(error) as { readonly dbosErrorCode?: unknown }).dbosErrorCode;
+}
+
+/** The codes of a DBOSWorkflowCancelledError and of a DBOSUnexpectedStepError, which the SDK does not export. */
+const WORKFLOW_CANCELLED = 24;
 const UNEXPECTED_STEP = 26;
 
 function elsewhere(name: string, id: string, { workflowID }: DbosStepSdk): DurableSetupError {

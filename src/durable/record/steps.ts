@@ -1,17 +1,17 @@
 import type { Run } from '../../agent/run/run.js';
-import { type Clock, systemClock } from '../../internal/clock.js';
 import type { Ids } from '../../internal/ids.js';
 import { isObject, type JsonValue } from '../../internal/json.js';
 import { isPromise } from '../../internal/promise.js';
-import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { StepDataError, StepLostError } from '../error.js';
 import type { Step } from '../step.js';
 import type { Codec } from './codec.js';
+import { ExecutionTime } from './execution-time.js';
 import { abortFromJson, endsRun, failureFromJson, failureToJson } from './failure.js';
 import { type Execution, effectsOf, outcomeOf, type StepRecord, type StepRequest } from './recording.js';
 import { ReplayCheck } from './replay-check.js';
+import { RunStops, withRunsAround } from './run-stops.js';
 import { applyEffects, type Effects, StepScope, stepScope } from './scope.js';
 import { StepOrder } from './step-order.js';
 
@@ -24,20 +24,21 @@ export interface StartRecord {
 /** The steps of one execution, with its ids and its time. Both are the same in each attempt. */
 export class Steps {
   readonly ids: Ids;
-  private time = 0;
-  /** The clocks of the agents, by the clocks that their runs see. */
-  private readonly bases = new WeakMap<Clock, Clock>();
+  readonly time = new ExecutionTime();
   private readonly order: StepOrder;
   private runs = 0;
   private readonly numbers = new WeakMap<Run, number>();
   private readonly keyOf = distinctKeys();
   private started: Promise<StartRecord | null> | undefined = undefined;
   private readonly check: ReplayCheck;
+  readonly stops = new RunStops();
   /**
    * True if another attempt continues the execution. Steps that are still running then store no error and no abort, and no
    * further step begins.
    */
   hasEnded = false;
+  /** True if the engine has cancelled the execution, so that no attempt follows. */
+  isCancelled = false;
 
   constructor(
     private readonly step: Step,
@@ -52,21 +53,9 @@ export class Steps {
     return this.step.id;
   }
 
-  /** Returns a clock with the time of the execution. Timers, and the time inside of steps, come from the clock `base`. */
-  clockOver(base: Clock): Clock {
-    const clock: Clock = {
-      // Inside of a step the time is real, because the step is not replayed.
-      now: () => (stepScope.getStore() === undefined ? this.time : base.now()),
-      setTimeout: (callback, ms) => base.setTimeout(callback, ms),
-      clearTimeout: (handle) => base.clearTimeout(handle),
-    };
-    this.bases.set(clock, base);
-    return clock;
-  }
-
   /** True if the ids and the clock of a run are those of this execution. */
   owns({ ids, clock }: RunContext): boolean {
-    return ids === this.ids && this.bases.has(clock);
+    return ids === this.ids && this.time.has(clock);
   }
 
   /**
@@ -76,6 +65,7 @@ export class Steps {
   watch(run: Run): void {
     this.runs += 1;
     this.numbers.set(run, this.runs);
+    this.stops.add(run);
     const { end, config } = run;
     end.stopper().onStop(() => {
       if (config.life.stop.stopped) this.hasEnded = true;
@@ -92,11 +82,13 @@ export class Steps {
     return this.started;
   }
 
-  /** See {@link RunEffects.checkEnd}. */
-  checkEnd(run: Run, caught: unknown): Promise<void> | undefined {
+  /** See {@link RunEffects.checkEnd}. Waits until the engine has stored the steps in which the run was aborted. */
+  checkEnd(run: Run, caught: unknown): Promise<unknown> | undefined {
     const { check } = this;
     if (check.hasRefused) return check.keep();
-    if (this.hasEnded || !check.mayFollow(run)) return undefined;
+    if (this.hasEnded) return undefined;
+    if (run.end.abortError !== undefined) return this.stops.stored(run, this.time.baseOf(run));
+    if (!check.mayFollow(run)) return undefined;
     return check.atEnd({ run, number: this.numbers.get(run) ?? 1, caught }, (error) => this.lose(run, error));
   }
 
@@ -107,21 +99,17 @@ export class Steps {
    */
   async perform<T>(given: StepRequest, work: () => Promise<T>): Promise<T> {
     const request = { ...given, key: this.keyOf(given) };
-    const { name, key, kind, run } = request;
+    const { name, run } = request;
     if (this.hasEnded) throw this.lose(run, new StepLostError());
     let executed: Execution | undefined;
     const place = this.order.begin();
     let record: StepRecord;
     try {
-      const stored = await new Promise<JsonValue>((resolve, reject) => {
-        const lose = (error: unknown) => reject(this.lose(run, error));
-        const execute = () => {
-          executed = { lose, place };
-          if (run !== undefined) this.check.begin(run);
-          this.order.run(place);
-          return this.execute(request, work, executed) as Promise<JsonValue>;
-        };
-        this.step(nameOf(request, this.numbers), execute, { key, kind }).then(resolve, lose);
+      const stored = await this.stored(request, (lose) => {
+        executed = { lose, place };
+        if (run !== undefined) this.check.begin(run);
+        this.order.run(place);
+        return this.execute(request, work, executed) as Promise<JsonValue>;
       });
       record = recordOf(name, stored);
     } catch (error) {
@@ -131,9 +119,10 @@ export class Steps {
     }
     const turn = this.order.turn(place, record.number);
     if (turn !== undefined) await turn;
-    this.time = Math.max(this.time, record.at);
+    this.time.advance(record.at);
     if (record.aborted !== undefined && run !== undefined) {
-      for (const one of [run, ...runsAround(run).slice(0, record.around)]) one.end.abort(abortFromJson(record.aborted));
+      const runs = withRunsAround(run).slice(0, 1 + (record.around ?? 0));
+      for (const one of runs) one.end.abort(abortFromJson(record.aborted));
       throw run.end.abortError;
     }
     if (run !== undefined && record.effects !== undefined) {
@@ -148,6 +137,20 @@ export class Steps {
     if (executed !== undefined && 'error' in executed) throw executed.error;
     const error = failureFromJson(record.error);
     throw endsRun(error) && run !== undefined ? run.end.own(error) : error;
+  }
+
+  /** Resolves with the stored value of a step. Rejects if the engine rejects the step, or if `execute` calls `lose`. */
+  private stored(
+    request: StepRequest,
+    execute: (lose: (error: unknown) => void) => Promise<JsonValue>,
+  ): Promise<JsonValue> {
+    const { key, kind, run } = request;
+    const storing = new Promise<JsonValue>((resolve, reject) => {
+      const lose = (error: unknown) => reject(this.lose(run, error));
+      this.step(nameOf(request, this.numbers), () => execute(lose), { key, kind }).then(resolve, lose);
+    });
+    if (run !== undefined) this.stops.follow(run, storing);
+    return storing;
   }
 
   /** Never rejects. Stays pending if the next attempt must run the step again, so that nothing is stored. */
@@ -173,14 +176,17 @@ export class Steps {
     const { run } = request;
     const scope = new StepScope(request.key, run);
     const recording = { request, executed, codec: this.codec };
-    const outcome = await outcomeOf(recording, () => stepScope.run(scope, work));
-    const stamp = () => ({ at: this.now(run), number: this.order.number(executed.place) });
+    const runs = withRunsAround(run);
+    const isStopped = this.stops.enter(runs);
+    const outcome = isStopped ? {} : await outcomeOf(recording, () => stepScope.run(scope, work));
+    this.stops.leave(runs);
+    const stamp = () => ({ at: this.time.baseOf(run).now(), number: this.order.number(executed.place) });
     const abortError = run?.end.abortError;
     if (abortError !== undefined) {
-      const around = runsAround(run).filter(({ end }) => end.abortError !== undefined).length;
+      const around = runs.filter((one) => one !== run && one.end.abortError !== undefined).length;
       if (!this.hasEnded) return { ...stamp(), aborted: failureToJson(abortError), around };
       // The next attempt runs a step again that a close or the end of this attempt has broken off.
-      if (outcome.error !== undefined) return undefined;
+      if (isStopped || outcome.error !== undefined) return undefined;
     }
     const effects = await effectsOf(recording, scope);
     return { ...stamp(), ...outcome, ...effects };
@@ -201,15 +207,11 @@ export class Steps {
    */
   private lose(run: Run | undefined, error: unknown): unknown {
     this.hasEnded = true;
+    this.isCancelled ||= this.step.isCancelled?.(error) === true;
     this.check.end(error);
     if (run === undefined) return error;
-    for (const one of [run, ...runsAround(run)]) one.end.abort(new RunAbortedError(error));
+    for (const one of withRunsAround(run)) one.end.abort(new RunAbortedError(error));
     return run.end.abortError;
-  }
-
-  /** A step without a run does not advance the time of the execution. */
-  private now(run: Run | undefined): number {
-    return run === undefined ? this.time : (this.bases.get(run.context.clock) ?? systemClock).now();
   }
 }
 
@@ -230,12 +232,6 @@ function distinctKeys(): (request: StepRequest) => string {
     counts.set(key, number);
     return number === 1 ? key : `${key}#${number}`;
   };
-}
-
-/** Returns the runs around a run of this execution, the next one first. */
-function runsAround(run: Run | undefined): readonly Run[] {
-  const outer = hookRunOf(run?.origin.parent) as Run | undefined;
-  return outer?.effects === undefined ? [] : [outer, ...runsAround(outer)];
 }
 
 /** Returns ids that are the same in each attempt. */

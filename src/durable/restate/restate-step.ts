@@ -56,7 +56,8 @@ export function restateStep(ctx: RestateStepContext): RestateStep {
   validateOption('ctx', ctx, CONTEXT);
   const { id, attemptCompletedSignal } = ctx.request();
   const awaits = new OneAwait(attemptCompletedSignal);
-  const step = defineStep(id, (name, run) => awaits.settle(() => ctx.run(name, run)), { replaysInOrder: true });
+  const options = { replaysInOrder: true, isCancelled };
+  const step = defineStep(id, (name, run) => awaits.settle(() => ctx.run(name, run)), options);
   const decisions: RestateStep['decisions'] = async (result, { notify }) => {
     for (let problem: string | undefined; ; ) {
       const awakeable = ctx.awakeable();
@@ -74,6 +75,13 @@ export function restateStep(ctx: RestateStepContext): RestateStep {
   };
   return Object.assign(step, { decisions });
 }
+
+/** True for a CancelledError of the SDK. */
+function isCancelled(error: unknown): boolean {
+  return (Object(error) as { readonly code?: unknown }).code === CANCELLED;
+}
+
+const CANCELLED = 409;
 
 const CONTEXT = {
   ...withMethods('run', 'awakeable', 'request'),

@@ -192,6 +192,14 @@ export function runIdInside(key: string, number = 1): string {
   return `${key}/${number}`;
 }
 
+/**
+ * Returns the token with which a durable run claims its conversation. It is the same in each attempt. Whoever knows the run can
+ * end the claim.
+ */
+export function durableToken(run: string): string {
+  return `durable:${run}`;
+}
+
 /** The reason of a denial, if the person sends a message instead of a decision. */
 export const WENT_ON = 'The person went on without a decision.';
 

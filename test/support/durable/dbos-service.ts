@@ -17,6 +17,8 @@ export interface DbosSetup {
   call(name: string, kills: readonly KillOrder[]): Promise<unknown>;
   /** Enqueues an order, and resolves with its answer. */
   order(name: string): Promise<unknown>;
+  /** Enqueues a purchase, and resolves with its answer. */
+  buy(name: string): Promise<unknown>;
   /** Enqueues two agents in one workflow, and resolves with their results. */
   pair(name: string, delays: Delays, dieAt: readonly number[]): Promise<unknown>;
   /** Reads the steps of an errand from the database. */
@@ -43,6 +45,7 @@ export async function startDbos(folder: string): Promise<DbosSetup> {
     servicePid: service.pid,
     call: (name, kills) => call('errand', name, kills),
     order: (name) => call('order', name),
+    buy: (name) => call('buy', name),
     pair: (name, delays, dieAt) => call('pair', name, delays, dieAt),
     async journal(name) {
       const steps = (await client.listWorkflowSteps(name)) ?? [];

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createWriteStream, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
+import { WORKER_SOURCE, workerModule } from '../../../scripts/worker-module.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -69,6 +70,13 @@ async function bundle(name: string): Promise<string> {
     format: 'esm',
     packages: 'external',
     logLevel: 'error',
+    plugins: [workerInAString],
   });
   return outfile;
 }
+
+/** Bundles the program of the worker thread, which the bundle has no file for. */
+const workerInAString: Plugin = {
+  name: 'worker-in-a-string',
+  setup: ({ onLoad }) => onLoad({ filter: WORKER_SOURCE }, async () => ({ contents: await workerModule() })),
+};

@@ -38,7 +38,7 @@ export interface RestateSetup {
   serverPid(): number;
   servicePid(): number;
   /** Calls the handler, again after a lost connection. A second call with the same id waits for the same invocation. */
-  call(id: string, request: object): Promise<unknown>;
+  call(id: string, request: object, handler?: string): Promise<unknown>;
   /** Makes the services at an address known to the server. */
   register(uri: string): Promise<void>;
   /** Calls another handler, once. Returns the response. */
@@ -82,7 +82,7 @@ export async function startRestate(folder: string): Promise<RestateSetup> {
     serverPid: server.pid,
     servicePid: service.pid,
     register: (uri) => register(`http://127.0.0.1:${adminPort}`, uri),
-    call: (id, request) => callUntilDone(`${ingress}/errands/run`, id, request),
+    call: (id, request, handler = 'run') => callUntilDone(`${ingress}/errands/${handler}`, id, request),
     send: (handler, request) =>
       fetch(`${ingress}/errands/${handler}`, { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(request) }),
     journal: (id) => journalOf(`http://127.0.0.1:${adminPort}`, id),

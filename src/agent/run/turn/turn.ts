@@ -121,7 +121,8 @@ export class Turn implements CurrentTurn {
     };
     this.isPlain = isPlainCall(run);
     if (this.isPlain) return config.model.generate(request);
-    const posts = run.attached.recorder?.posts;
+    // A step is not abandoned, because its engine would repeat it in the next attempt.
+    const posts = run.effects === undefined ? run.attached.recorder?.posts : undefined;
     const isPlain = config.chain.wrapModelCall === undefined && posts === undefined;
     this.step = isPlain ? plainStep(run, request) : wrappedStep(run, request);
     const asking = callThrough(run, this.step);

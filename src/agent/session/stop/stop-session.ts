@@ -28,7 +28,16 @@ export interface StopOptions {
   readonly by?: string | undefined;
 }
 
-const stopRules = { reason: text, path: callPath, by: text } satisfies OptionTable<StopOptions>;
+/**
+ * Options of `session.break`.
+ *
+ * @example
+ * await session.break({ reason: 'The workflow is gone.', by: 'ops' });
+ */
+export type BreakOptions = Pick<StopOptions, 'reason' | 'by'>;
+
+export const breakRules = { reason: text, by: text } satisfies OptionTable<BreakOptions>;
+const stopRules = { ...breakRules, path: callPath } satisfies OptionTable<StopOptions>;
 
 const STOPPED = 'The run was stopped.';
 

@@ -8,7 +8,7 @@ import { linesOf } from '../file-log.js';
 import { CELLS, type Cell, runOrder, versionOf } from './changes.js';
 
 /** A step of an engine that can wait for decisions. */
-type EngineStep = Step & {
+export type EngineStep = Step & {
   decisions(
     result: Pick<RunResult, 'pending'>,
     options: { readonly notify: (request: DecisionRequest) => void },
