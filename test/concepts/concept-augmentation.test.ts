@@ -4,7 +4,7 @@ import { assertLifecycle, calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { toolOf } from '../support/agent/sample-tools.js';
-import { augmentedRun, block, keptLog, known } from '../support/concepts/augmented-run.js';
+import { augmentedRun, block, known } from '../support/concepts/augmented-run.js';
 
 /** Adds a value to a list and returns the tool result `done`. */
 function record(list: unknown[], value: unknown): string {

@@ -283,15 +283,15 @@ describe('an action that the hook point does not allow is a failure of the hook'
     expect(settled).toMatchObject({ status: 'rejected', reason });
   });
 
-  it.each([
-    HookAction.reject('no'),
-    HookAction.respond('no'),
-  ])('the error of wrapToolCall says what takes the action: %o', async (action) => {
-    const { settled } = await runWithGate('wrapToolCall', () => action);
+  it.each([HookAction.reject('no'), HookAction.respond('no')])(
+    'the error of wrapToolCall says what takes the action: %o',
+    async (action) => {
+      const { settled } = await runWithGate('wrapToolCall', () => action);
 
-    const message = expect.stringContaining(`to end the run, call \`call.run.end(HookAction.${action.type}(…))\``);
-    expect(settled).toMatchObject({ reason: { cause: { message } } });
-  });
+      const message = expect.stringContaining(`to end the run, call \`call.run.end(HookAction.${action.type}(…))\``);
+      expect(settled).toMatchObject({ reason: { cause: { message } } });
+    },
+  );
 
   it('the error of wrapModelCall says what takes an action', async () => {
     const { settled } = await runWithGate('wrapModelCall', () => HookAction.reject('no'));

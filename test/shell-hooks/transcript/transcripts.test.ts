@@ -11,7 +11,6 @@ import {
   hooksIn,
   recorded,
   records,
-  sh,
   useHookLab,
 } from '../../support/shell-hooks/hook-lab.js';
 

@@ -4,7 +4,7 @@ import { createWriteStream, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
-import { WORKER_SOURCE, workerModule } from '../../../scripts/worker-module.js';
+import { SOURCE, sourceModule } from '../../../scripts/source-module.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -78,5 +78,6 @@ async function bundle(name: string): Promise<string> {
 /** Bundles the program of the worker thread, which the bundle has no file for. */
 const workerInAString: Plugin = {
   name: 'worker-in-a-string',
-  setup: ({ onLoad }) => onLoad({ filter: WORKER_SOURCE }, async () => ({ contents: await workerModule() })),
+  setup: ({ onLoad }) =>
+    onLoad({ filter: SOURCE }, async ({ path }) => ({ contents: await sourceModule(path), loader: 'ts' })),
 };

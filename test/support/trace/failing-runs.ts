@@ -29,7 +29,12 @@ export const FAILING_RUNS: readonly FailingRun[] = [
       const pay = toolOf('pay', () => {
         throw new RangeError('The card was declined.');
       });
-      const clerk = new Agent({ name: 'clerk', model: scriptedModel([calls('pay'), 'Not paid.']), tools: [pay], lifecycle });
+      const clerk = new Agent({
+        name: 'clerk',
+        model: scriptedModel([calls('pay'), 'Not paid.']),
+        tools: [pay],
+        lifecycle,
+      });
       const ask = clerk.asTool({ description: 'Pays.' });
       const desk = new Agent({
         name: 'desk',

@@ -1,5 +1,4 @@
 import fs, { chmodSync, truncateSync, writeFileSync } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import type { Approval } from 'keelson/trust';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { TrustStore } from '../../../src/trust/approvals/store.js';
