@@ -11,7 +11,6 @@ export default {
   ignoreDependencies: [
     '@modelcontextprotocol/server-memory',
     'typescript-oldest',
-    'axe-core',
     'puppeteer-core',
     // `npm run compat` installs these releases.
     'zod-before',

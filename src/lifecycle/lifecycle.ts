@@ -36,7 +36,7 @@ export interface AgentLifecycle<Context = unknown> {
    * The type is any string, because a class field such as `onFailure = 'block'` has it. Other values are refused when the
    * lifecycle is registered.
    */
-  readonly onFailure?: FailurePolicy | (string & Record<never, never>) | undefined;
+  readonly onFailure?: 'throw' | 'continue' | 'block' | (string & Record<never, never>) | undefined;
   /** Time limit of each asynchronous hook call, in milliseconds. Time inside `next` does not count. */
   readonly timeoutMs?: number | undefined;
   /**
@@ -87,9 +87,6 @@ export interface AgentLifecycle<Context = unknown> {
   /** Called when the agent is closed, in reverse order. Time limit: `timeoutMs`, or 5 s. */
   readonly onShutdown?: (() => Awaitable<void>) | undefined;
 }
-
-/** The effect of a failed hook. */
-export type FailurePolicy = 'throw' | 'continue' | 'block';
 
 /** Gets each streamed part. Returns the part to emit now, with all or some of its text. The rest follows `afterModel`. */
 export type StreamGate = (part: ModelPart) => ModelPart | undefined;

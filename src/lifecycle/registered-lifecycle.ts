@@ -4,7 +4,10 @@ import { unknownMembers } from '../internal/options/misspelt-hooks.js';
 import { boolean, callable, fullText, having, numberRule, oneOf, timerMs } from '../internal/options/rules.js';
 import { memberProblems, type OptionTable } from '../internal/options/validate.js';
 import { type Awaitable, isPromise } from '../internal/promise.js';
-import type { AgentLifecycle, FailurePolicy } from './lifecycle.js';
+import type { AgentLifecycle } from './lifecycle.js';
+
+/** The effect of a failed hook. */
+type FailurePolicy = 'throw' | 'continue' | 'block';
 
 /** A checked lifecycle with its defaults filled in. */
 export interface RegisteredLifecycle {

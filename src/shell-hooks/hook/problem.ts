@@ -26,7 +26,7 @@ export interface HookProblem {
 }
 
 /** The problem of a hook whose output was not read to its end. */
-export const TOO_MUCH_OUTPUT: HookProblem = {
+const TOO_MUCH_OUTPUT: HookProblem = {
   kind: 'output-limit',
   message: 'It wrote too much output to read all of it',
   hint: 'Write only one JSON object to stdout.',

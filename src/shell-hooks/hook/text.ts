@@ -43,7 +43,7 @@ const OWN_FRAME = /^\s*\/?\s*hook[\W_]?message(?=[\s>/]|$)/i;
 const HIDDEN = '[\\u200c\\u200d]|\\p{Variation_Selector}';
 
 /** Returns a result of a tool in which no tag imitates a message of a hook. All other text stays as it is. */
-export function withoutHookFrames(text: string): string {
+function withoutHookFrames(text: string): string {
   if (!/[<\uff1c\ufe64]/.test(text)) return text;
   const escaped = withoutFrames(text, OWN_FRAME);
   return escaped.includes('&lt;') ? escaped : text;

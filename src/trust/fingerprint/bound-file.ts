@@ -42,7 +42,7 @@ export type BoundFile = {
 };
 
 /** Receives the content of each file exactly as it was hashed. */
-export type FileSink = (file: BoundFile, bytes: Buffer | undefined) => Promise<void>;
+type FileSink = (file: BoundFile, bytes: Buffer | undefined) => Promise<void>;
 
 /** A sink, or known hashes. A file with a known hash is not read, but a sink needs the content of every file. */
 export type FileReading =
