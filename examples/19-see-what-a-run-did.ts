@@ -66,8 +66,11 @@ const purser = new Agent({
   model: script('small-1', calls('cashier', { prompt: 'Charge 140 euro.' }), 'The payment did not go through.'),
   tools: [cashier.asTool({ description: 'Charges cards.' })],
 });
+// The trace tells of the retry, so the log does not.
+const logger = { debug() {}, info() {}, warn() {}, error: console.error };
 const desk = new Agent({
   name: 'harbour-desk',
+  logger,
   instructions: 'You book berths for ships.',
   model: script(
     'large-2',

@@ -12,7 +12,7 @@ const TEMPLATES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Files that a template gets only by its use, or that belong to this repository. */
-const LEFT_OUT = new Set(['node_modules', 'dist', 'sessions', 'screenshots', 'package-lock.json']);
+const LEFT_OUT = new Set(['node_modules', 'dist', 'sessions', 'screenshots', 'trace-page', 'package-lock.json']);
 
 /** `keelson init <template> [folder]` copies a template into an empty folder. */
 export const initCommand: Command = {

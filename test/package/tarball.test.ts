@@ -46,7 +46,7 @@ test('the tarball holds the build, the docs, the examples, and the few files bes
   const files = readdirSync(join(project, 'node_modules/keelson')).sort();
 
   const pages = ['AGENTS.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md'];
-  expect(files).toEqual([...pages, 'bench', 'dist', 'docs', 'examples', 'package.json']);
+  expect(files).toEqual([...pages, 'bench', 'dist', 'docs', 'examples', 'llms.txt', 'package.json', 'skills']);
 });
 
 test('the tarball holds the sources of the web page, without its packages and its build', () => {
@@ -66,6 +66,7 @@ test('the tarball holds the sources of the web page, without its packages and it
     'package.json',
     'page',
     'page.test.mjs',
+    'screenshots',
     'script.ts',
     'server.ts',
     'typing.test.mjs',

@@ -26,8 +26,13 @@ export async function loadSdk(): Promise<Sdk> {
 }
 
 async function loadAuth(): Promise<AuthSdk> {
-  const { auth, extractWWWAuthenticateParams } = await import('@modelcontextprotocol/sdk/client/auth.js');
-  return { auth: auth as AuthSdk['auth'], challengeIn: extractWWWAuthenticateParams };
+  // Inside of `try`, because bundlers allow only there that the package is not installed.
+  try {
+    const { auth, extractWWWAuthenticateParams } = await import('@modelcontextprotocol/sdk/client/auth.js');
+    return { auth: auth as AuthSdk['auth'], challengeIn: extractWWWAuthenticateParams };
+  } catch (error) {
+    throw new PackageMissingError('@modelcontextprotocol/sdk', error);
+  }
 }
 
 /** The exports of the SDK that are used at run time. */
