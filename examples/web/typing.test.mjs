@@ -69,7 +69,7 @@ test('shows the messages of two tabs in one answer', async () => {
 test('denies a call by a message that is typed while it waits', async () => {
   const page = await open();
   await send(page, 'Pay the harbour fee of 40 euro');
-  await sees(page, 'waits for you');
+  await sees(page, 'Needs your approval');
   await send(page, 'Say: no, wait');
   await sees(page, 'You said: Say: no, wait');
   await ready(page);
@@ -114,7 +114,7 @@ test('runs a tool on the page, and the answer goes on with its result', async ()
 test('keeps the message of a guest, who may not decide, until somebody decides', async () => {
   const page = await open();
   await send(page, 'Pay the harbour fee of 40 euro');
-  await sees(page, 'waits for you');
+  await sees(page, 'Needs your approval');
   await ready(page);
   const guest = await open(page.url().replace('/#', '/?guest#'));
   await sees(guest, '40 € to the harbour');
@@ -123,7 +123,7 @@ test('keeps the message of a guest, who may not decide, until somebody decides',
   await shot(guest, 'guest');
   const buttons = await count(guest, '.decision');
   await page.bringToFront();
-  await click(page, 'Approve');
+  await click(page, 'Pay 40 €');
   await sees(page, 'You said: Say: is that not much?');
 
   assert.equal(buttons, 0);
@@ -138,8 +138,8 @@ test('approves a call after a message was typed and taken back', async () => {
   await add(page, 'Hm');
   await sees(page, 'Waits for the agent');
   await click(page, 'Take back');
-  await sees(page, 'waits for you');
-  await click(page, 'Approve');
+  await sees(page, 'Needs your approval');
+  await click(page, 'Pay 40 €');
   await sees(page, 'Paid 40 euro to the harbour.');
   await ready(page);
 
