@@ -22,6 +22,7 @@ test('shows the run inside of a tool call in its card, folded, also in a second 
   await ready(page);
   await unfold(page);
   await sees(page, 'Temperature');
+  await page.bringToFront();
   await shot(page, 'nested-run');
   const shown = await textOf(page);
 
