@@ -36,6 +36,9 @@ const FACTS: readonly (readonly [RegExp, string])[] = [
     /deep is berth 3/i,
     'Berth 3 is **9.8 m** deep at low water, and 11.4 m at high water. Ships of up to 9.4 m may use it.',
   ],
+  [/and in bergen/i, 'In Bergen it rains, at **11 °C**.'],
+  [/no, wait/i, 'I have paid nothing.'],
+  [/too much/i, 'It is the usual fee for a day.'],
   [/on watch/i, 'Ingrid is on watch until 18:00, and then Lars.'],
 ];
 
