@@ -5,6 +5,9 @@ import { click, open, problems, ready, sees, send, setUp, textOf } from './brows
 
 setUp({ wordMs: 5 });
 
+const DEPTH = 'Berth 3 is 9.8 m deep';
+const WATCH = 'Ingrid is on watch';
+
 function titlesOf(page) {
   return page.$$eval('.chats a', (list) => list.map((link) => link.textContent));
 }
@@ -15,28 +18,28 @@ function lists(page, ...titles) {
   return page.waitForFunction(has, { polling: 'mutation' }, titles.join('\n'));
 }
 
-async function ask(page, question) {
+async function ask(page, question, answer) {
   await send(page, question);
-  await sees(page, `You said: ${question}`);
+  await sees(page, answer);
   await ready(page);
 }
 
 test('names each chat after its first question, and opens it with its messages', async () => {
   const page = await open();
-  await ask(page, 'How deep is berth 3?');
+  await ask(page, 'How deep is berth 3?', DEPTH);
   await lists(page, 'How deep is berth 3?');
   await click(page, 'New chat');
   await page.waitForSelector('.hints');
-  await ask(page, 'Who is on watch?');
+  await ask(page, 'Who is on watch?', WATCH);
   await lists(page, 'Who is on watch?', 'How deep is berth 3?');
   await page.locator('::-p-xpath(//nav//a[text()="How deep is berth 3?"])').click();
-  await sees(page, 'You said: How deep is berth 3?');
+  await sees(page, DEPTH);
 
   assert.doesNotMatch(await textOf(page), /on watch/);
   assert.equal(await page.$eval('h1', (title) => title.textContent), 'How deep is berth 3?');
   assert.match(await page.title(), /^How deep is berth 3\?/);
   await page.goBack();
-  await sees(page, 'You said: Who is on watch?');
+  await sees(page, WATCH);
 });
 
 test('finds chats by their titles', async () => {
@@ -53,10 +56,14 @@ test('finds chats by their titles', async () => {
 test('deletes a chat after a question, and opens an empty one in its place', async () => {
   const page = await open();
   await page.locator('::-p-xpath(//nav//a[text()="Who is on watch?"])').click();
-  await sees(page, 'You said: Who is on watch?');
+  await sees(page, WATCH);
   const address = page.url();
   await click(page, 'Delete Who is on watch?');
-  await click(page, 'Keep');
+  const focused = await page.waitForFunction(
+    () => document.activeElement.closest('.question') && document.activeElement,
+  );
+  assert.equal(await focused.evaluate((button) => button.textContent), 'Cancel');
+  await click(page, 'Cancel');
   await click(page, 'Delete Who is on watch?');
   await click(page, 'Delete');
   await lists(page, 'How deep is berth 3?');

@@ -96,10 +96,10 @@ test('goes on after a reload while a tool runs', async () => {
 test('asks again after a reload while a call waits for approval', async () => {
   const page = await open();
   await send(page, 'Pay the harbour fee of 40 euro');
-  await sees(page, 'waits for you');
+  await sees(page, 'Needs your approval');
   await ready(page);
   await page.reload();
-  await click(page, 'Approve');
+  await click(page, 'Pay 40 €');
   await sees(page, 'Paid 40 euro to the harbour.');
   await ready(page);
 

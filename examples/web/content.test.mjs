@@ -134,25 +134,25 @@ test('says how full the context is, and what the chat has cost, also after a rel
   await send(page, 'Tell me a story of 60 ships');
   await sees(page, 'Ship 60');
   await ready(page);
-  await sees(page, '% of context');
+  await sees(page, 'Context ');
   const spent = await page.$eval('.spent', (element) => element.textContent);
   await page.reload();
-  await sees(page, '% of context');
+  await sees(page, 'Context ');
 
-  assert.match(spent, /^ ?\d+ % of context · (under )?\$0\.\d\d$/);
+  assert.match(spent, /^ ?Context \d+ % · (under )?\$0\.\d\d$/);
   assert.equal(await page.$eval('.spent', (element) => element.textContent), spent);
 });
 
 test('says in words that an answer failed, and tries again, also after a reload', async () => {
   const page = await open();
-  await send(page, 'Give up');
-  await sees(page, 'Something went wrong');
+  await send(page, 'What does the tide gauge say?');
+  await sees(page, 'The model could not finish its answer.');
   await page.reload();
   await sees(page, 'This question has no answer yet.');
   const answered = page.waitForResponse((response) => response.url().endsWith('/api/chat'));
   await click(page, 'Try again');
   await answered;
-  await sees(page, 'Something went wrong');
+  await sees(page, 'The model could not finish its answer.');
 
   assert.doesNotMatch(await textOf(page), /ERR_|TypeError|refused/);
   assert.equal(await count(page, 'article'), 1);

@@ -8,16 +8,16 @@ setUp({ wordMs: 5 });
 /** Asks for a payment of 40 euro. */
 async function askToPay(page) {
   await send(page, 'Pay the harbour fee of 40 euro');
-  await sees(page, 'waits for you');
+  await sees(page, 'Needs your approval');
   await ready(page);
 }
 
 test('approves a call with other arguments, and shows them after a reload and in a second tab', async () => {
   const page = await open();
   await askToPay(page);
-  await fill(page, 'Euro', '30');
+  await fill(page, 'Amount (€)', '30');
   await shot(page, 'edited-approval');
-  await click(page, 'Approve with changes');
+  await click(page, 'Pay 30 €');
   await sees(page, 'Paid 30 euro to the harbour.');
   await ready(page);
   const unfold = (each) =>
@@ -27,7 +27,7 @@ test('approves a call with other arguments, and shows them after a reload and in
   await unfold(page);
   const shown = await textOf(page);
 
-  assert.match(shown, /Changed by a person\. The model wrote:\s+Euro\s+40/);
+  assert.match(shown, /Changed by a person\. The model wrote:\s+Amount \(€\)\s+40/);
   assert.doesNotMatch(shown, /Paid 40/);
   await page.reload();
   await sees(page, 'Paid 30 euro');
@@ -42,12 +42,12 @@ test('approves a call with other arguments, and shows them after a reload and in
 test('says what is wrong with the arguments, and lets the person decide again', async () => {
   const page = await open();
   await askToPay(page);
-  await fill(page, 'Euro', '-1');
-  await click(page, 'Approve with changes');
+  await fill(page, 'Amount (€)', '-1');
+  await click(page, 'Pay -1 €');
   await sees(page, 'fit the schema');
-  await sees(page, 'waits for you');
-  await fill(page, 'Euro', '30');
-  await click(page, 'Approve with changes');
+  await sees(page, 'Needs your approval');
+  await fill(page, 'Amount (€)', '30');
+  await click(page, 'Pay 30 €');
   await sees(page, 'Paid 30 euro to the harbour.');
   await ready(page);
 
@@ -86,6 +86,7 @@ test('keeps each version of an edited question with the answers behind it, also 
   await page.reload();
   await sees(page, '1/2');
 
+  assert.equal(await page.$eval('h1', (title) => title.textContent), 'One?');
   assert.match(second, /^Two\?\s+2\/2\s+You said: Two\?$/);
   assert.match(first, /^One\?\s+1\/2\s+You said: One\?\s+And then\?\s+You said: And then\?$/);
   assert.equal(await textOf(page), first);

@@ -21,13 +21,14 @@ test('shows the run inside of a tool call in its card, folded, also in a second 
   const folded = await textOf(page);
   await ready(page);
   await unfold(page);
-  await sees(page, 'Agent lookout: done');
+  await sees(page, 'Temperature');
+  await page.bringToFront();
   await shot(page, 'nested-run');
   const shown = await textOf(page);
 
   assert.doesNotMatch(folded, /(Ask|Asking|Asked) the lookout\n/);
   assert.equal(await count(page, '.tool .nested .tool .nested .tool'), 1);
-  assert.match(shown, /Celsius\s+14/);
+  assert.match(shown, /Temperature\s+14 °C/);
   await page.reload();
   for (const again of [page, tab]) {
     await ready(again);
@@ -41,14 +42,14 @@ test('shows the run inside of a tool call in its card, folded, also in a second 
 test('asks before a call inside of a tool call runs, in its card, also after a reload', async () => {
   const page = await open();
   await send(page, 'Ask the pilot: Pay the harbour fee of 40 euro');
-  await sees(page, 'Approve');
+  await sees(page, 'Needs your approval');
   await ready(page);
   await page.reload();
-  await sees(page, 'Approve');
+  await sees(page, 'Needs your approval');
   await shot(page, 'nested-approval');
   assert.equal(await count(page, '.tool[open] .nested .tool[open] .decision'), 1);
   assert.equal(await count(page, '.decision'), 1);
-  await click(page, 'Approve');
+  await click(page, 'Pay 40 €');
   await sees(page, 'Paid 40 euro to the harbour.');
   await ready(page);
 
@@ -60,15 +61,15 @@ test('asks before a call inside of a tool call runs, in its card, also after a r
 test('changes the arguments of a call inside of a tool call, and asks again if they do not fit', async () => {
   const page = await open();
   await send(page, 'Ask the pilot: Pay the harbour fee of 40 euro');
-  await sees(page, 'Approve');
+  await sees(page, 'Needs your approval');
   await ready(page);
   const approve = async (euro) => {
-    await fill(page, 'Euro', euro);
-    await click(page, 'Approve with changes');
+    await fill(page, 'Amount (€)', euro);
+    await click(page, `Pay ${euro} €`);
   };
   await approve('-1');
   await sees(page, 'fit the schema');
-  await sees(page, 'Approve');
+  await sees(page, 'Needs your approval');
   await approve('30');
   await sees(page, 'Paid 30 euro to the harbour.');
   await ready(page);

@@ -50,18 +50,18 @@ test('says what a tool call does while its arguments are written, and unfolds it
   await ready(page);
   const folded = await textOf(page);
   await page.click('.tool summary');
-  await sees(page, 'Celsius');
+  await sees(page, 'Temperature');
 
   assert.match(folded, /Checked the weather in Oslo\s+done\s+The sky over Oslo is clear, at 14 °C\./);
-  assert.match(await textOf(page), /City\s+Oslo\s+Sky\s+clear\s+Celsius\s+14/);
+  assert.match(await textOf(page), /City\s+Oslo\s+Result\s+Sky\s+clear\s+Temperature\s+14 °C/);
 });
 
 test('asks before a tool runs, and continues after the approval', async () => {
   const page = await open();
   await send(page, 'Pay the harbour fee of 40 euro');
-  await sees(page, 'waits for you');
+  await sees(page, 'Needs your approval');
   await shot(page, 'approval-card');
-  await click(page, 'Approve');
+  await click(page, 'Pay 40 €');
   await sees(page, 'Paid 40 euro to the harbour.');
   await ready(page);
 
@@ -71,7 +71,7 @@ test('asks before a tool runs, and continues after the approval', async () => {
 test('does not run a denied tool', async () => {
   const page = await open();
   await send(page, 'Pay the harbour fee of 40 euro');
-  await sees(page, 'waits for you');
+  await sees(page, 'Needs your approval');
   await click(page, 'Deny');
   await page.waitForSelector('.tool.denied');
   await ready(page);
@@ -83,11 +83,11 @@ test('does not run a denied tool', async () => {
 test('asks before a suspended answer becomes the answer, also after a reload', async () => {
   const page = await open();
   await send(page, 'Write a letter');
-  await sees(page, 'waits for you');
+  await sees(page, 'Needs your approval');
   await ready(page);
   const streamed = await page.$$eval('article.assistant .parts > .prose', (list) => list.length);
   await page.reload();
-  await sees(page, 'waits for you');
+  await sees(page, 'Needs your approval');
   await shot(page, 'suspended-answer');
   await click(page, 'Approve');
   await page.waitForSelector('article.assistant .parts > .prose');
@@ -95,7 +95,7 @@ test('asks before a suspended answer becomes the answer, also after a reload', a
 
   assert.equal(streamed, 0);
   assert.match(await textOf(page), /Dear harbour master, the ship arrives at noon\./);
-  assert.doesNotMatch(await textOf(page), /waits for you|decided/);
+  assert.doesNotMatch(await textOf(page), /Needs your approval|decided/);
 });
 
 test('keeps what was said after a stop and a reload', async () => {
@@ -204,8 +204,10 @@ test('can be used with the keyboard alone, and names its parts', async () => {
   const page = await open();
   const { children } = await page.accessibility.snapshot({ interestingOnly: false });
   const names = JSON.stringify(children);
-  for (let tabs = 0; tabs < 20 && !(await focused(page)).endsWith('in Oslo?'); tabs += 1) {
+  for (let tabs = 0; tabs < 20 && !(await focused(page)).startsWith('What is the weather in Oslo?'); tabs += 1) {
+    await page.keyboard.down('Shift');
     await page.keyboard.press('Tab');
+    await page.keyboard.up('Shift');
   }
   await page.keyboard.press('Enter');
   await sees(page, 'The sky over Oslo');
@@ -218,7 +220,7 @@ test('has a dark mode and fits a narrow screen', async () => {
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }]);
   await page.setViewport({ width: 390, height: 780 });
   await send(page, 'Pay the harbour fee of 40 euro');
-  await sees(page, 'waits for you');
+  await sees(page, 'Needs your approval');
   await shot(page, 'dark-narrow');
 
   assert.equal(await page.$eval('body', (body) => getComputedStyle(body).backgroundColor), 'rgb(22, 25, 28)');

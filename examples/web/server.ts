@@ -53,7 +53,7 @@ const weather = defineTool({
   execute: async ({ city }, { progress }) => {
     progress({ asking: city });
     await setTimeout(Number(WORD_MS) * 50);
-    return { city, sky: 'clear', celsius: 14 };
+    return { sky: 'clear', temperature: '14 °C', wind: '4 m/s' };
   },
 });
 const pay = defineTool({
@@ -93,8 +93,7 @@ const bookkeeping: AgentLifecycle = {
   async wrapModelCall(request, next) {
     const { session, turn } = request.run;
     if (session !== undefined && turn === 1) {
-      const chat = await store.update(session.id, {});
-      if (chat?.title === undefined) await store.update(session.id, { title: titleOf(session.messages) });
+      await store.update(session.id, { title: titleOf(await session.allMessages()) });
     }
     return next(request);
   },
@@ -139,8 +138,8 @@ const options = {
   // The messages of errors may contain data of the server, so the page gets words of our own.
   errorText: (error: unknown) =>
     error instanceof SessionLostError
-      ? 'The server was restarted during this answer. Ask again.'
-      : 'Something went wrong, and the answer could not be finished.',
+      ? 'The server was restarted during this answer. Your question is kept.'
+      : 'The model could not finish its answer. Your question is kept.',
 };
 const handler = createAgentHandler(agent, options);
 /** Guests (`?guest` in the address of the page) read and write, and decide nothing. */
@@ -192,6 +191,7 @@ async function answerChats(request: Request): Promise<Response> {
   if (request.method === 'PUT') {
     const { version } = (await request.json()) as { readonly version: string };
     await session.branch(latestBehind(version, session.entries));
+    await store.update(session.id, { title: titleOf(await session.allMessages()) });
   }
   const { data } = (await store.update(session.id, {})) ?? {};
   return Response.json({ versions: versionsIn(session.entries), spent: { ...data, limit: limits.context } });

@@ -20,11 +20,11 @@ test('shows a message as waiting, lets it be edited, and then as a part of the a
   await add(page, 'And in Bergn?');
   await sees(page, 'Waits for the agent');
   await click(page, 'Edit');
-  await page.locator('input[aria-label="Waiting text"]').fill('Say: and in Bergen?');
+  await page.locator('input[aria-label="Waiting text"]').fill('And in Bergen?');
   await click(page, 'Save');
-  await sees(page, 'Say: and in Bergen?');
+  await sees(page, 'And in Bergen?');
   await shot(page, 'waiting');
-  await sees(page, 'You said: Say: and in Bergen?');
+  await sees(page, 'In Bergen it rains, at 11 °C.');
   await ready(page);
   await shot(page, 'joined');
   const shown = await textOf(page);
@@ -69,9 +69,9 @@ test('shows the messages of two tabs in one answer', async () => {
 test('denies a call by a message that is typed while it waits', async () => {
   const page = await open();
   await send(page, 'Pay the harbour fee of 40 euro');
-  await sees(page, 'waits for you');
-  await send(page, 'Say: no, wait');
-  await sees(page, 'You said: Say: no, wait');
+  await sees(page, 'Needs your approval');
+  await send(page, 'No, wait');
+  await sees(page, 'I have paid nothing.');
   await ready(page);
   await shot(page, 'denied-by-typing');
   const shown = await textOf(page);
@@ -88,8 +88,8 @@ test('goes on while a work is done in the background, and then tells its result'
   await send(page, 'Inspect the harbour');
   await sees(page, 'In the background: Inspect the harbour');
   await ready(page);
-  await send(page, 'Meanwhile, hello');
-  await sees(page, 'You said: Meanwhile, hello');
+  await send(page, 'Who is on watch?');
+  await sees(page, 'Ingrid is on watch');
   await shot(page, 'background');
   await sees(page, 'The inspection says: All lights work.');
   await ready(page);
@@ -114,21 +114,21 @@ test('runs a tool on the page, and the answer goes on with its result', async ()
 test('keeps the message of a guest, who may not decide, until somebody decides', async () => {
   const page = await open();
   await send(page, 'Pay the harbour fee of 40 euro');
-  await sees(page, 'waits for you');
+  await sees(page, 'Needs your approval');
   await ready(page);
   const guest = await open(page.url().replace('/#', '/?guest#'));
   await sees(guest, '40 € to the harbour');
-  await send(guest, 'Say: is that not much?');
+  await send(guest, 'Is that not too much?');
   await sees(guest, 'Waits for the agent');
   await shot(guest, 'guest');
   const buttons = await count(guest, '.decision');
   await page.bringToFront();
-  await click(page, 'Approve');
-  await sees(page, 'You said: Say: is that not much?');
+  await click(page, 'Pay 40 €');
+  await sees(page, 'It is the usual fee for a day.');
 
   assert.equal(buttons, 0);
   assert.match(await textOf(page), /Paid 40 € to the harbour/);
-  await sees(guest, 'You said: Say: is that not much?');
+  await sees(guest, 'It is the usual fee for a day.');
 });
 
 test('approves a call after a message was typed and taken back', async () => {
@@ -138,8 +138,8 @@ test('approves a call after a message was typed and taken back', async () => {
   await add(page, 'Hm');
   await sees(page, 'Waits for the agent');
   await click(page, 'Take back');
-  await sees(page, 'waits for you');
-  await click(page, 'Approve');
+  await sees(page, 'Needs your approval');
+  await click(page, 'Pay 40 €');
   await sees(page, 'Paid 40 euro to the harbour.');
   await ready(page);
 

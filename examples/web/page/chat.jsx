@@ -15,11 +15,12 @@ import { useScroll } from './scroll.js';
 import { api, loadChat, showVersion, stopAnswer } from './server.js';
 import { useWaiting, Waiting } from './waiting.jsx';
 
+/** Questions to begin with, and what to expect of them. */
 const HINTS = [
-  ['Plan the arrivals', 'of tomorrow, with a table and code'],
-  ['What is the weather', 'in Oslo?'],
-  ['Pay the harbour fee', 'of 40 euro'],
-  ['Ask the pilot', 'to bring in the Aurora'],
+  ['Plan the arrivals of tomorrow', 'Ships, berths and times'],
+  ['What is the weather in Oslo?', 'Sky and temperature'],
+  ['Pay the harbour fee of 40 euro', 'Asks you before it pays'],
+  ['Can the Aurora come in today?', 'Asks the pilot and the lookout'],
 ];
 
 /** The server has the chat, so a request needs the last message only, or the decisions on its calls. */
@@ -64,9 +65,9 @@ export function Chat({ loaded, title, onChange }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: loads the list when the status changes.
   useEffect(() => void onChange(), [status]);
   useEffect(() => {
-    // On a phone, the keyboard would cover the page.
-    if (!matchMedia('(pointer: coarse)').matches) document.getElementById('message').focus();
-  }, []);
+    // An open question has the focus. On a phone, the keyboard would cover the page.
+    if (!asks && !matchMedia('(pointer: coarse)').matches) document.getElementById('message').focus();
+  }, [asks]);
 
   const actions = canChange
     ? {
@@ -81,6 +82,7 @@ export function Chat({ loaded, title, onChange }) {
           const other = await loadChat(id);
           chat.setMessages(other.messages);
           setDetails(other);
+          onChange();
         },
       }
     : undefined;
@@ -127,14 +129,20 @@ export function Chat({ loaded, title, onChange }) {
             <span className="dots" aria-hidden="true" /> Reading
           </p>
         )}
-        {isOffline && <p className="notice">No connection. Connecting again…</p>}
+        {isOffline && (
+          <div className="notice">
+            <Icon name="alert" />
+            <p>No connection. Connecting again…</p>
+          </div>
+        )}
         {!isOffline && !isBusy && (error || isUnanswered) && (
-          <p className="notice" role="alert">
-            {error?.message ?? 'This question has no answer yet.'}
+          <div className="notice" role="alert">
+            <Icon name="alert" />
+            <p>{error?.message ?? 'This question has no answer yet.'}</p>
             <button type="button" onClick={tryAgain}>
               Try again
             </button>
-          </p>
+          </div>
         )}
       </section>
       <div className="bottom">
@@ -171,7 +179,7 @@ function stateOf({ isOffline, isBusy }) {
 
 function placeholderFor({ isBusy, asks }) {
   if (isBusy) return 'Add something to the answer';
-  return asks ? 'Decide above, or say what to do instead' : 'Ask anything';
+  return asks ? 'Or say what to do instead' : 'Ask anything';
 }
 
 /** A screen reader says this. It would read a streaming answer again and again. */
@@ -184,10 +192,10 @@ function wordsFor({ isOffline, isBusy, asks }) {
 function Hints({ send }) {
   return (
     <div className="hints">
-      <h2>What happens in the harbour today?</h2>
-      {HINTS.map(([start, end]) => (
-        <button type="button" key={start} onClick={() => send(`${start} ${end}`)}>
-          <b>{start}</b> {end}
+      <h2>How can I help?</h2>
+      {HINTS.map(([question, about]) => (
+        <button type="button" key={question} onClick={() => send(question)}>
+          <b>{question}</b> {about}
         </button>
       ))}
     </div>

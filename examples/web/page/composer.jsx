@@ -105,8 +105,8 @@ function Spent({ context, tokens, usd, limit }) {
   const title = `${context.toLocaleString('en')} of ${limit.toLocaleString('en')} tokens in the context. ${tokens.toLocaleString('en')} tokens in all.`;
   return (
     <p className="spent" title={title}>
-      <span className="ring" aria-hidden="true" style={{ '--full': percent }} /> {percent} % of context
-      <span className="usd"> · {usd < 0.01 ? 'under $0.01' : `$${usd.toFixed(2)}`}</span>
+      <span className="meter" aria-hidden="true" style={{ '--full': percent }} /> Context {percent} %
+      <span> · {usd < 0.01 ? 'under $0.01' : `$${usd.toFixed(2)}`}</span>
     </p>
   );
 }

@@ -50,12 +50,13 @@ export function Message({ message, decide, isWriting, versions, actions }) {
 /** Goes to an earlier or a later version of a message, with all that followed it. */
 function Versions({ versions: { all, at }, show }) {
   const step = (by) => ({ disabled: !show || all[at + by] === undefined, onClick: () => show(all[at + by]) });
+  const label = `Version ${at + 1} of ${all.length}`;
   return (
-    <span className="versions">
+    <fieldset className="versions" aria-label={label} title={label}>
       <IconButton name="left" label="Earlier version" {...step(-1)} />
-      {at + 1}/{all.length}
+      <span>{`${at + 1}/${all.length}`}</span>
       <IconButton name="right" label="Later version" {...step(1)} />
-    </span>
+    </fieldset>
   );
 }
 

@@ -2,8 +2,6 @@ import { useEffect, useState } from 'react';
 import { Prose } from './markdown.jsx';
 import { ToolCard } from './tool-card.jsx';
 
-const STATES = { running: 'works', completed: 'done', suspended: 'waits', failed: 'failed', stopped: 'stopped' };
-
 /**
  * The runs inside of a tool call. `path` has the ids of the calls that lead to them. With `decide`, the page may decide on what
  * waits.
@@ -11,9 +9,6 @@ const STATES = { running: 'works', completed: 'done', suspended: 'waits', failed
 export function NestedRuns({ parts, path, decide }) {
   return runsIn(parts, path).map(({ runId, agent, status, errorText }) => (
     <section key={runId} className="nested" aria-label={`Agent ${agent}`}>
-      <p className="note">
-        Agent {agent}: {STATES[status]}
-      </p>
       {stepsOf(parts, runId).map(({ turn, text, calls }) => (
         <div key={turn}>
           {text && <Prose text={text} />}
@@ -22,6 +17,7 @@ export function NestedRuns({ parts, path, decide }) {
           ))}
         </div>
       ))}
+      {status === 'stopped' && <p className="note">The agent was stopped.</p>}
       {errorText && <p className="note">{errorText}</p>}
     </section>
   ));

@@ -12,10 +12,24 @@ export function useScroll() {
   };
   useEffect(() => {
     const { current } = log;
-    const onScroll = () => setAtEnd(current.scrollHeight - current.scrollTop - current.clientHeight < NEAR);
-    current.addEventListener('scroll', onScroll, { passive: true });
-    return () => current.removeEventListener('scroll', onScroll);
+    const look = () => setAtEnd(current.scrollHeight - current.scrollTop - current.clientHeight < NEAR);
+    current.addEventListener('scroll', look, { passive: true });
+    // A card was folded or unfolded. The event does not bubble.
+    current.addEventListener('toggle', look, { capture: true });
+    return () => {
+      current.removeEventListener('scroll', look);
+      current.removeEventListener('toggle', look, { capture: true });
+    };
   }, []);
+  useEffect(() => {
+    if (!isAtEnd) return;
+    const { current } = log;
+    const observer = new ResizeObserver(() => {
+      current.scrollTop = current.scrollHeight;
+    });
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, [isAtEnd]);
   useLayoutEffect(() => {
     if (isAtEnd) log.current.scrollTop = log.current.scrollHeight;
   });

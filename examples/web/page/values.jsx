@@ -1,3 +1,6 @@
+/** Names that say more than those of the arguments. */
+const NAMES = { euro: 'Amount (€)', prompt: 'Request' };
+
 /** Shows JSON in words: names with their values, lists, and text. */
 export function Values({ value }) {
   if (Array.isArray(value)) {
@@ -57,7 +60,7 @@ function Field({ name, value, change }) {
     <label className="field">
       <span>{name}</span>
       {isNumber ? (
-        <input type="number" step="any" defaultValue={value} onChange={onChange} />
+        <input type="number" step="any" required defaultValue={value} onChange={onChange} />
       ) : (
         <textarea rows={1} defaultValue={value ?? ''} onChange={onChange} />
       )}
@@ -71,6 +74,7 @@ function withItem(value, name, item) {
 
 /** `harbour_fee` and `harbourFee` become "Harbour fee". */
 function inWords(name) {
+  if (Object.hasOwn(NAMES, name)) return NAMES[name];
   const words = name.replaceAll(/[_-]+/g, ' ').replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase(); // biome-ignore format: one line.
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
