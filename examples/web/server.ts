@@ -87,6 +87,8 @@ const readLetters: AgentLifecycle = {
       : undefined,
 };
 
+let booked: Promise<unknown> = Promise.resolve();
+
 /** Beside each chat, in the store: its title, and what its model calls have cost, those of the agents inside included. */
 const bookkeeping: AgentLifecycle = {
   name: 'bookkeeping',
@@ -100,12 +102,18 @@ const bookkeeping: AgentLifecycle = {
   async afterModel({ usage }, run) {
     const session = outermost(run).session;
     if (usage === undefined || session === undefined) return;
-    const { data } = (await store.update(session.id, {})) ?? {};
-    const context = run.parent ? Number(data?.context ?? 0) : (usage.contextTokens ?? usage.totalTokens);
-    const tokens = Number(data?.tokens ?? 0) + usage.totalTokens;
-    const usd =
-      Number(data?.usd ?? 0) + (usage.inputTokens * limits.input + usage.outputTokens * limits.output) / 1_000_000;
-    await store.update(session.id, { data: { context, tokens, usd } });
+    // One after another: agents inside of parallel calls have the same session.
+    booked = booked
+      .catch(() => {})
+      .then(async () => {
+        const { data } = (await store.update(session.id, {})) ?? {};
+        const context = run.parent ? Number(data?.context ?? 0) : (usage.contextTokens ?? usage.totalTokens);
+        const tokens = Number(data?.tokens ?? 0) + usage.totalTokens;
+        const usd =
+          Number(data?.usd ?? 0) + (usage.inputTokens * limits.input + usage.outputTokens * limits.output) / 1_000_000;
+        await store.update(session.id, { data: { context, tokens, usd } });
+      });
+    await booked;
   },
 };
 

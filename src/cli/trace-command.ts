@@ -31,9 +31,10 @@ export const traceCommand: Command = {
 
 /** Writes a file that only the user can read. A link in its place is not followed. */
 async function writePrivately(path: string, text: string): Promise<void> {
-  const { O_CREAT, O_TRUNC, O_WRONLY, O_NOFOLLOW } = constants;
-  const file = await open(path, O_CREAT | O_TRUNC | O_WRONLY | O_NOFOLLOW, 0o600);
+  const { O_CREAT, O_TRUNC, O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const file = await open(path, O_CREAT | O_TRUNC | O_WRONLY | O_NOFOLLOW | O_NONBLOCK, 0o600);
   try {
+    await file.chmod(0o600);
     await file.writeFile(text);
   } finally {
     await file.close();

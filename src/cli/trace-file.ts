@@ -18,7 +18,7 @@ class TraceTooLargeError extends KeelsonError {
 
 /** Reads a trace file. With `isListed`, does not follow a link. Throws a TraceTooLargeError. */
 export async function readTraceFile(path: string, isListed = false): Promise<string> {
-  const file = await open(path, constants.O_RDONLY | (isListed ? constants.O_NOFOLLOW : 0));
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | (isListed ? constants.O_NOFOLLOW : 0));
   try {
     const { size } = await file.stat();
     if (size > MAX_BYTES) throw new TraceTooLargeError(path, size);

@@ -84,10 +84,10 @@ function isLook({ entries, release }: SessionAppend): boolean {
 }
 
 /** Notes what the run knows after an append. */
-function follow(claims: Map<string, HeldClaim>, token: string, { length, released }: AppendAnswer): void {
+function follow(claims: Map<string, HeldClaim>, token: string, { length, released, owned }: AppendAnswer): void {
   const held = claims.get(token);
   if (held !== undefined) held.length = length;
-  if (released) claims.delete(token);
+  if (released || !owned) claims.delete(token);
 }
 
 interface Look {

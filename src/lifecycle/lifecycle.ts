@@ -33,8 +33,8 @@ export interface AgentLifecycle<Context = unknown> {
   /**
    * If a hook throws or times out, `throw` (default) ends the run with a LifecycleError. `continue` logs the error and
    * keeps the value from before the hook. `block` rejects the run, or gives the call of `wrapToolCall` an error result.
-   * The type is any string, because a class field such as `onFailure = 'block'` has it. Other values are refused when the
-   * lifecycle is registered.
+   * The type is string, because TypeScript widens a class field such as `onFailure = 'block'` to string. An invalid value
+   * is refused when the lifecycle is registered.
    */
   readonly onFailure?: 'throw' | 'continue' | 'block' | (string & Record<never, never>) | undefined;
   /** Time limit of each asynchronous hook call, in milliseconds. Time inside `next` does not count. */

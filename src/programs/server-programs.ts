@@ -14,7 +14,7 @@ export const EDITOR_VARIABLES = {
 
 const vscodeServers = from(VS_CODE);
 
-/** Visual Studio Code. Its hooks are those of GitHub Copilot. */
+/** Visual Studio Code. It runs the hooks of GitHub Copilot. */
 const vscode: Program = {
   id: 'vscode',
   name: 'Visual Studio Code',

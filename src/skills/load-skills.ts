@@ -94,7 +94,7 @@ export async function loadSkills(options: LoadSkillsOptions): Promise<LoadedSkil
     else diagnostics.push(copyOf(entry, original.entry));
   }
   const byId = new Map<string, SkillEntry>();
-  // As in the standard of Agent Skills, a project comes before its user.
+  // As in the Agent Skills standard, a skill of the project takes precedence over a user's skill of the same name.
   for (const scope of ['workspace', 'user'] as const) {
     const own = loaded.filter(({ entry }) => entry.skill.scope === scope);
     for (const entry of withDistinctIds(own.map((one) => one.entry))) {

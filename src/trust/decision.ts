@@ -39,7 +39,7 @@ export interface ApprovalPart {
    * prompt.
    */
   readonly unbound: readonly string[];
-  /** The limit of the approval of a command line. Undefined for an item without a command. */
+  /** Says which files the approval of a command line does not cover. Undefined for an item without a command. */
   readonly note: string | undefined;
 }
 
@@ -127,7 +127,7 @@ export interface VerifiedItem extends AllowedDecision {
 }
 
 const PLAIN_WORDS =
-  'Of the files in the workspace, only those that the command line names as plain words are covered. Other files that it runs may change without a new prompt.';
+  'You are asked again if a file of the workspace that the command line names literally changes. Changes to other files that it runs are not detected.';
 
 /** Creates the approval request for a fingerprint. */
 export function requestOf(

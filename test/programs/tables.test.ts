@@ -30,7 +30,7 @@ test('docs/programs.md is the tables', async () => {
   await expect(programsPage(PROGRAMS)).toMatchFileSnapshot(`${root}docs/programs.md`);
 });
 
-test.each(['shell-hooks', 'hooks-map'])('the marked tables of docs/%s.md are those of the programs', async (name) => {
+test.each(['shell-hooks', 'hooks-map'])('the marked tables of docs/%s.md are made from the programs', async (name) => {
   const page = `${root}docs/${name}.md`;
   const text = readFileSync(page, 'utf8');
 

@@ -26,7 +26,7 @@ async function findingsOf(run: (trace: AgentLifecycle) => Promise<unknown>, opti
   return explain(readTrace(lines.join('\n')));
 }
 
-/** A boss that asks a clerk. Its model is dear and short, and that of the clerk is cheap and long. */
+/** Runs an agent with an expensive model, whose sub-agent uses more tokens of a cheap model. */
 async function boss(lifecycle: AgentLifecycle): Promise<void> {
   const usage = (tokens: number) => ({ usage: { inputTokens: tokens, outputTokens: 0 } });
   const clerk = new Agent({ name: 'clerk', model: scriptedModel(['Done.'], { id: 'cheap', ...usage(900) }) });
@@ -52,6 +52,8 @@ test('names the agent that used most tokens, or that cost most', async () => {
     ...{ kind: 'tokens', by: { kind: 'agent', name: 'boss' } },
     text: 'Agent "boss" used 200 of the 1100 tokens, and cost $0.20 of $0.20.',
   });
+  // Money that is known only in part would blame the wrong agent.
+  expect((await findingsOf(boss, { prices: { dear: prices.dear } })).at(-1)).toMatchObject({ by: { name: 'clerk' } });
 });
 
 test('names the tool that filled the context, and the part that took the time of the slowest turn', async () => {

@@ -97,7 +97,9 @@ describe('a trace', () => {
   test('has each attempt of a model call, with its error and the size of its context', async () => {
     const { lifecycle, records } = tracing();
     const again: AgentLifecycle = { name: 'again', wrapModelCall: (_request, next) => next().catch(() => next()) };
-    const broken = Object.assign(new Error('busy', { cause: new TypeError('no route') }), { status: 503 });
+    const broken = Object.assign(new Error('busy', { cause: new TypeError(`no route to ${process.cwd()}/x`) }), {
+      status: 503,
+    });
     const model = scriptedModel([() => Promise.reject(broken), says('ok')]);
 
     await new Agent({ model, instructions: 'Be brief.', lifecycle: [lifecycle, again] }).run('Hello');
@@ -110,7 +112,7 @@ describe('a trace', () => {
         error: {
           name: 'ModelError',
           kind: 'overloaded',
-          cause: { message: 'busy', cause: { name: 'TypeError', message: 'no route' } },
+          cause: { message: 'busy', cause: { name: 'TypeError', message: 'no route to x' } },
         },
       },
       { attempt: 2, finishReason: 'stop' },

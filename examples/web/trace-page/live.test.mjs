@@ -26,9 +26,15 @@ test('follows a run while it goes on, and shows a newer run', async () => {
   const page = await visit(server.url);
   await sees(page, 'running');
   assert.equal(page.url(), `${new URL(server.url).origin}/`);
+  const widthOn = (one) => one.$eval('.tracks', (tracks) => Number.parseFloat(tracks.style.width));
+  await page.keyboard.press('+');
 
   write('2026-01', example);
   await sees(page, 'completed');
+  const another = await visit(server.url);
+  await sees(another, 'completed');
+  assert.ok((await widthOn(page)) > 1.4 * (await widthOn(another)), 'the zoom stays while the run grows');
+  await page.bringToFront();
   write('2026-02', example.replaceAll('harbour-desk', 'lighthouse'));
   await sees(page, 'lighthouse');
 

@@ -77,7 +77,7 @@ export class Claim implements RunClaim {
   }
 
   /**
-   * Appends the entries that wait, and ends the claim. If the store fails, the claim runs out, since nobody renews it. With
+   * Appends the entries that wait, and ends the claim. If the store fails, the claim runs out, since nobody renews it; that of a durable run is kept until `session.break()`. With
    * `unlessPosted`, keeps the claim if messages wait, also those that come meanwhile, and resolves with false.
    */
   async release(unlessPosted = false): Promise<boolean> {

@@ -64,7 +64,7 @@ export interface Session<Context = unknown> extends SessionInfo {
   stop(options?: StopOptions): Promise<boolean>;
   /**
    * Takes the conversation from a durable run whose execution is gone. Such a run holds it without a time limit. If the
-   * execution does go on, its run ends with a SessionLostError. Resolves with false if no durable run has the conversation.
+   * execution does go on, its run ends with a RunAbortedError or a SessionLostError. Resolves with false if no durable run has the conversation.
    */
   break(options?: BreakOptions): Promise<boolean>;
   /**

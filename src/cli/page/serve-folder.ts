@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { readTraceFile } from '../trace-file.js';
 import { type Page, pageOf } from './page.js';
 
-const COOKIE = 'keelson-trace';
+/** Returns the name of the cookie. Browsers send a cookie to all ports of a host, so each server has a name of its own. */
+const cookieOf = (host: string): string => `keelson-trace-${host.split(':')[1]}`;
 const ENDING = '.trace.jsonl';
 
 /** A page that follows a folder. */
@@ -56,9 +57,9 @@ async function answer({ request, page, token, host, traces }: Exchange): Promise
   if (request.headers.host !== host || request.method !== 'GET') return { status: 403, text: 'Forbidden.' };
   const { pathname, searchParams } = new URL(request.url ?? '/', `http://${host}`);
   const offered = searchParams.get('token');
-  if (pathname === '/' && offered !== null && isEqual(offered, token)) return enter(token);
+  if (pathname === '/' && offered !== null && isEqual(offered, token)) return enter(token, host);
   const cookies = (request.headers.cookie ?? '').split('; ');
-  if (!cookies.some((cookie) => isEqual(cookie, `${COOKIE}=${token}`))) {
+  if (!cookies.some((cookie) => isEqual(cookie, `${cookieOf(host)}=${token}`))) {
     return { status: 403, text: 'Open the address that `keelson trace` has printed.' };
   }
   if (pathname === '/') return { status: 200, text: page.html, type: 'text/html' };
@@ -69,8 +70,8 @@ async function answer({ request, page, token, host, traces }: Exchange): Promise
 }
 
 /** Trades the token for a cookie, so that the token does not stay in the address. */
-function enter(token: string): Answer {
-  const cookie = `${COOKIE}=${token}; HttpOnly; SameSite=Strict; Path=/`;
+function enter(token: string, host: string): Answer {
+  const cookie = `${cookieOf(host)}=${token}; HttpOnly; SameSite=Strict; Path=/`;
   return { status: 303, text: '', headers: { location: '/', 'set-cookie': cookie } };
 }
 

@@ -14,7 +14,7 @@ export class Revocations {
     private readonly workspaceDir: string,
   ) {}
 
-  /** Returns true if an approval was revoked since the last call. Reads the approval file only if it has changed. */
+  /** Returns true if an approval was revoked since the last call. Parses the approval file only if it has changed. */
   async areNew(): Promise<boolean> {
     const { known } = this;
     return (await this.look()) && [...known].some((digest) => !this.known.has(digest));

@@ -1,5 +1,4 @@
 import type { TraceRecord, TraceRecordOf } from '../../trace/record.js';
-import { jsonText } from './json-text.js';
 import type { Item, Mark, Story } from './story.js';
 
 /** One block of the conversation, as people read it. */
@@ -15,6 +14,11 @@ export interface Block {
   /** The index of the record that has the text. */
   readonly index: number;
   readonly item: Item | undefined;
+}
+
+/** Returns a string as it is, and other values as JSON. */
+export function jsonText(value: unknown, indent = 0): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value, null, indent) ?? '');
 }
 
 /** Returns what was said in a run and in the runs inside, in order. */

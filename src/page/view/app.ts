@@ -47,26 +47,33 @@ export class App {
     });
   }
 
-  /** Shows a trace. Keeps the chosen finding and item if it is a longer version of the same trace. */
+  /** Shows a trace. If it is a longer version of the same trace, keeps what a person has chosen, unfolded and scrolled to. */
   show(records: readonly TraceRecord[]): void {
     const isSame = records[0]?.runId === this.story.records[0]?.runId;
     const select = (item: Item) => this.select(item);
     const earlier = isSame ? this.selected : undefined;
-    const scroll = isSame ? this.timeline.root.scrollLeft : 0;
+    const hadFocus = this.timeline.root.contains(document.activeElement);
+    const scrolled = [this.timeline.root, this.details, this.talk].map(
+      (root): Place => [root.scrollLeft, root.scrollTop],
+    );
     this.story = tell(records);
-    this.timeline = new Timeline(this.story, select);
-    this.conversation = new Conversation(this.story, select);
+    this.timeline = new Timeline(this.story, select, isSame ? this.timeline : undefined);
+    this.conversation = new Conversation(this.story, select, isSame ? this.conversation : undefined);
     this.finding = new Search(this.story);
     this.selected = undefined;
     this.run.replaceChildren(headerOf(this.story));
     this.time.replaceChildren(this.timeline.root);
-    this.choose(this.story.findings.find(({ text }) => text === this.chosen?.text) ?? this.story.findings[0]);
-    if (isSame) this.timeline.root.scrollLeft = scroll;
+    this.choose(this.story.findings.find((finding) => isSameFinding(finding, this.chosen)) ?? this.story.findings[0]);
     const again = earlier && this.story.itemOf.get(earlier.from);
     if (again !== undefined) this.select(again);
     this.toolbar.searchAgain();
     // Behind the time line, whose measures would otherwise wait for the layout of the conversation.
     this.talk.replaceChildren(this.conversation.root);
+    if (isSame) {
+      const roots = [this.timeline.root, this.details, this.talk];
+      for (const [index, root] of roots.entries()) root.scrollTo(...(scrolled[index] as Place));
+      if (hadFocus && this.selected !== undefined) this.timeline.focus(this.selected);
+    }
     setTimeout(() => this.finding.prepare());
   }
 
@@ -118,4 +125,11 @@ export class App {
 
 function region(name: string, label: string): HTMLElement {
   return element('section', { class: name, label, attributes: { tabindex: '-1' } });
+}
+
+type Place = [left: number, top: number];
+
+/** True for two findings about the same part. Their texts may have other numbers, because a run goes on. */
+function isSameFinding(a: Finding, b: Finding | undefined): boolean {
+  return b !== undefined && a.kind === b.kind && a.runId === b.runId && a.by?.name === b.by?.name;
 }

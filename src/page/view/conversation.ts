@@ -14,7 +14,9 @@ export class Conversation {
   constructor(
     private readonly story: Story,
     private readonly select: (item: Item) => void,
+    earlier?: Conversation,
   ) {
+    for (const runId of earlier?.opened ?? []) this.opened.add(runId);
     this.blocks = conversationOf(story);
     this.articles = this.blocks.map((block) => this.articleOf(block));
     this.root.append(...this.articles);

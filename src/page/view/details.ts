@@ -1,6 +1,6 @@
 import { sizeOf } from '../../trace/explain/trace-index.js';
 import type { TracedError, TraceRecord } from '../../trace/record.js';
-import { jsonText } from '../story/json-text.js';
+import { jsonText } from '../story/conversation.js';
 import { lineDiff } from '../story/line-diff.js';
 import type { Item, Story } from '../story/story.js';
 import { element, longText } from './element.js';

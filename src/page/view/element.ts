@@ -6,6 +6,8 @@ export interface Parts {
   readonly text?: string | undefined;
   /** The name for people who do not see the element. */
   readonly label?: string | undefined;
+  /** The text that appears beside the pointer. */
+  readonly title?: string | undefined;
   readonly attributes?: Readonly<Record<string, string>> | undefined;
   readonly onClick?: (() => void) | undefined;
 }
@@ -20,6 +22,7 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   if (parts.class !== undefined) made.className = parts.class;
   if (parts.text !== undefined) made.textContent = safeText(parts.text);
   if (parts.label !== undefined) made.setAttribute('aria-label', safeText(parts.label));
+  if (parts.title !== undefined) made.title = safeText(parts.title);
   for (const [name, value] of Object.entries(parts.attributes ?? {})) made.setAttribute(name, value);
   if (parts.onClick !== undefined) made.addEventListener('click', parts.onClick);
   made.append(...children.filter((child) => child !== undefined));

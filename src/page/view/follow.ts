@@ -21,14 +21,16 @@ export function followFolder(app: App): void {
     isChosen = true;
   });
   const look = async () => {
-    const traces: readonly Listed[] = await (await fetch('traces')).json();
+    const traces: readonly Listed[] = await (await read('traces')).json();
     list(picker, traces);
+    // A trace that was removed cannot be followed.
+    if (picker.value === '') isChosen = false;
     const newest = traces[0];
     if (!isChosen && newest !== undefined) picker.value = newest.id;
     const current = traces.find(({ id }) => id === picker.value);
     const state = `${current?.id} ${current?.size}`;
     if (current === undefined || state === shown) return;
-    const text = await (await fetch(`traces/${current.id}`)).text();
+    const text = await (await read(`traces/${current.id}`)).text();
     if (text === '') return;
     app.show(readTrace(text));
     shown = state;
@@ -41,6 +43,13 @@ export function followFolder(app: App): void {
       )
       .finally(() => setTimeout(again, EVERY_MS));
   void again();
+}
+
+/** Rejects with the reason, a string, if the server refuses. */
+async function read(path: string): Promise<Response> {
+  const response = await fetch(path);
+  if (!response.ok) return Promise.reject(await response.text());
+  return response;
 }
 
 function list(picker: HTMLSelectElement, traces: readonly Listed[]): void {

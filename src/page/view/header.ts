@@ -29,7 +29,7 @@ export function headerOf({ records }: Story): HTMLElement {
     element('h1', { text: start?.type === 'run-start' ? start.agent : 'Trace' }),
     element('span', { class: `status ${status}`, text: status }),
     element('dl', {}, ...facts.map(([name, value]) => fact(name, value))),
-    element('span', { class: 'when', text: `${time.slice(0, 8)} UTC`, attributes: { title: day } }),
+    element('span', { class: 'when', text: `${time.slice(0, 8)} UTC`, title: day }),
   );
 }
 

@@ -1,3 +1,4 @@
+import { safeText } from '../../internal/safe-text.js';
 import { element } from './element.js';
 import { FILTERS, type Filter } from './search.js';
 
@@ -53,7 +54,7 @@ export class Toolbar {
 
   /** Says that the page cannot follow the folder, or nothing. */
   warn(text: string): void {
-    this.warning.textContent = text;
+    this.warning.textContent = safeText(text);
   }
 
   searchAgain(): void {

@@ -38,7 +38,7 @@ function plainText(output: string): string {
 }
 
 /** The reason of a refusal that was not read as JSON. */
-export const UNREADABLE_REFUSAL = 'its output spells a refusal, but is not one JSON object';
+export const UNREADABLE_REFUSAL = 'its output contains a refusal, but is not one JSON object';
 
 /** A field of an answer and the values that refuse. */
 export interface RefusingField {
@@ -46,7 +46,7 @@ export interface RefusingField {
   readonly values: readonly string[];
 }
 
-/** True if text that is not one JSON object spells a refusal. A guard in doubt holds. */
+/** True if text that is not one JSON object contains a refusal. A guard in doubt refuses. */
 export function spellsRefusal(stdout: string, fields: readonly RefusingField[]): boolean {
   const text = plainText(stdout);
   return fields.some(({ name, values }) =>

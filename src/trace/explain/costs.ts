@@ -110,7 +110,7 @@ function toolPart(trace: TraceIndex, { record, index }: ReturnType<typeof trace.
   return [{ text: `tool "${name}"`, ms, by: { kind: 'tool', name }, index }];
 }
 
-/** Names the agent that cost the most, or used the most tokens if there are no prices. Only for runs with nested runs. */
+/** Names the agent that cost the most, or used the most tokens if some calls have no price. Only for runs with nested runs. */
 export function tokensIn(trace: TraceIndex): readonly Finding[] {
   const sums = new Map<string, Sum>();
   for (const { record, index } of trace.all('model-call')) {
@@ -123,7 +123,11 @@ export function tokensIn(trace: TraceIndex): readonly Finding[] {
     (all, { tokens, cost }) => ({ tokens: all.tokens + tokens, cost: all.cost + cost }),
     { tokens: 0, cost: 0 },
   );
-  const unit = total.cost > 0 ? 'cost' : 'tokens';
+  // A sum without the price of some calls would blame the wrong agent.
+  const isPriced = trace
+    .all('model-call')
+    .every(({ record }) => record.usage === undefined || record.cost !== undefined);
+  const unit = isPriced && total.cost > 0 ? 'cost' : 'tokens';
   const [most] = [...sums].sort(([, a], [, b]) => b[unit] - a[unit]);
   if (most === undefined || sums.size < 2) return [];
   const [agent, { tokens, cost, runId, index }] = most;

@@ -12,8 +12,6 @@ const SECOND_NS = 1_000_000_000n;
  * right before each start.
  */
 export class FileHashes {
-  /** Number of bytes that were hashed. */
-  bytes = 0;
   private readonly byPath = new Map<string, { readonly mark: string; readonly sha256: string }>();
 
   get(path: string, stats: BigIntStats): string | undefined {
@@ -22,7 +20,6 @@ export class FileHashes {
   }
 
   put(path: string, stats: BigIntStats, sha256: string): void {
-    this.bytes += Number(stats.size);
     const { ctimeNs } = stats;
     const settled = ctimeNs % SECOND_NS === 0n ? COARSE_NS : SETTLED_NS;
     const isSettled = BigInt(Date.now()) * 1_000_000n - ctimeNs >= settled;

@@ -14,7 +14,7 @@ import {
 const lab = useHookLab();
 
 const why = 'not here';
-const UNREAD = 'its output spells a refusal, but is not one JSON object';
+const UNREAD = 'its output contains a refusal, but is not one JSON object';
 const specific = { permissionDecision: 'deny', permissionDecisionReason: why };
 const REFUSALS: readonly (readonly [HookDialect, object])[] = [
   ['native', { continue: false, reason: why }],

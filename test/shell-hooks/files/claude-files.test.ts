@@ -60,7 +60,7 @@ test('prompts once for each published hook, including hooks that write a log fil
   await agent.run('two');
   await agent.run('three');
 
-  expect(asked.map(([why, note]) => [why, note?.includes('as plain words')])).toEqual([
+  expect(asked.map(([why, note]) => [why, note?.includes('names literally')])).toEqual([
     ['new', true],
     ['new', true],
     ['new', true],

@@ -90,7 +90,7 @@ test('a hook that changes its own log needs one approval, and its question says 
   await place.gate().authorize(item);
   await place.gate().authorize(place.hook({ name: 'settings', kind: 'settings', command: undefined }));
 
-  expect(place.asked.map(({ why, note }) => [why, note?.includes('plain words')])).toEqual([
+  expect(place.asked.map(({ why, note }) => [why, note?.includes('names literally')])).toEqual([
     ['new', true],
     ['new', undefined],
   ]);

@@ -17,15 +17,6 @@ test('the hashes of at most 100,000 files are kept, and those can still be repla
   ]);
 });
 
-test('counts the bytes of the files that were hashed', () => {
-  const hashes = new FileHashes();
-  const path = fileURLToPath(import.meta.url);
-  const stats = lstatSync(path, { bigint: true });
-  hashes.put(path, stats, 'first');
-
-  expect(hashes.bytes).toBe(Number(stats.size));
-});
-
 test.each([
   ['100 ms', 5_000_000_001n, 5_100_000_001n],
   ['2 s on a file system with whole seconds', 5_000_000_000n, 7_000_000_000n],

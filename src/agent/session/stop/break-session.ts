@@ -16,7 +16,7 @@ export async function breakClaim(session: StoredSession, options: BreakOptions):
   const token = durableToken(run);
   let { owned, length } = await lookAs(session, token);
   if (!owned) return false;
-  // The post tells why. It stays on record, and nobody takes it up.
+  // The post tells why. An execution that goes on after all stops when it reads the post.
   const post: Post = { type: 'stop', run, ...(reason !== undefined && { reason }) };
   await postTo(session, { id: session.agent.defaults.ids.next('entry'), by, post });
   for (let released = false; owned && !released; ) {

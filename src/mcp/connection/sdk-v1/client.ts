@@ -26,7 +26,7 @@ export async function loadSdk(): Promise<Sdk> {
 }
 
 async function loadAuth(): Promise<AuthSdk> {
-  // Inside of `try`, because bundlers allow only there that the package is not installed.
+  // Bundlers tolerate a missing package only if it is imported inside `try`.
   try {
     const { auth, extractWWWAuthenticateParams } = await import('@modelcontextprotocol/sdk/client/auth.js');
     return { auth: auth as AuthSdk['auth'], challengeIn: extractWWWAuthenticateParams };

@@ -14,7 +14,8 @@ export function barOf(story: Story, item: Item, width: number): HTMLButtonElemen
   const bar = element('button', {
     class: `bar ${kind} ${mark}${isMoment ? ' moment' : ''}`,
     label: `${item.lane.group.agent}: ${name}`,
-    attributes: { tabindex: '-1', title: name },
+    title: name,
+    attributes: { tabindex: '-1' },
   });
   if (isMoment) return bar;
   bar.style.width = `${Math.max(NARROWEST, width - 1)}px`;

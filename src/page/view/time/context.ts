@@ -41,7 +41,7 @@ function columnOf(call: ModelCall, colours: ReadonlyMap<string, number>): HTMLEl
     part.style.flexGrow = String(size);
     return part;
   });
-  return element('div', { class: 'column', attributes: { title } }, ...parts);
+  return element('div', { class: 'column', title }, ...parts);
 }
 
 type ModelCall = TraceRecordOf<'model-call'>;

@@ -8,7 +8,7 @@ import type { Row } from './rows.js';
 export function labelOf({ lane, top, height }: Row, isFolded: boolean, onClick: () => void): HTMLElement {
   const { kind, name, group } = lane;
   const canFold = kind === 'turns' && group.depth > 0;
-  const parts = { class: `label ${kind}`, attributes: { title: `${kind}: ${name}` } };
+  const parts = { class: `label ${kind}`, title: `${kind}: ${name}` };
   const text = element('span', { text: name });
   const label = canFold
     ? element('button', { ...parts, onClick, attributes: { 'aria-expanded': String(!isFolded) } }, text)

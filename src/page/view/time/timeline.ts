@@ -27,13 +27,17 @@ export class Timeline {
   private matches: ReadonlySet<Item> | undefined;
   private path: readonly Item[] = [];
   private selected: Item | undefined;
-  private zoom = 1;
+  private zoom: number;
 
   constructor(
     private readonly story: Story,
     private readonly select: (item: Item) => void,
+    earlier?: Timeline,
   ) {
-    this.folded = foldedAtFirst(story);
+    this.zoom = earlier?.zoom ?? 1;
+    // The groups of a longer trace begin with those of the shorter one.
+    const wasFolded = (_: Group, index: number) => earlier?.folded.has(earlier.story.groups[index] as Group);
+    this.folded = earlier === undefined ? foldedAtFirst(story) : new Set(story.groups.filter(wasFolded));
     this.placement = new Placement(story, [], 0);
     this.part = new VisiblePart(story, this.placement, select);
     this.root.append(this.labels, this.tracks);
