@@ -1,18 +1,28 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 
 const NEAR = 48;
 
 /** Keeps the end of the messages in view while they grow, unless the person has scrolled up to read. */
 export function useScroll() {
   const log = useRef(null);
+  /** Where this hook has scrolled to. */
+  const placed = useRef(0);
   const [isAtEnd, setAtEnd] = useState(true);
+  // The event of a scroll comes later than the next word, which must not pull the person down again.
+  const follow = useCallback(() => {
+    const { current } = log;
+    if (current.scrollTop < placed.current - 1 && !isNearEnd(current)) return setAtEnd(false);
+    current.scrollTop = current.scrollHeight;
+    placed.current = current.scrollTop;
+  }, []);
   const toEnd = () => {
-    log.current.scrollTop = log.current.scrollHeight;
+    placed.current = 0;
+    follow();
     setAtEnd(true);
   };
   useEffect(() => {
     const { current } = log;
-    const look = () => setAtEnd(current.scrollHeight - current.scrollTop - current.clientHeight < NEAR);
+    const look = () => setAtEnd(isNearEnd(current));
     current.addEventListener('scroll', look, { passive: true });
     // A card was folded or unfolded. The event does not bubble.
     current.addEventListener('toggle', look, { capture: true });
@@ -24,14 +34,16 @@ export function useScroll() {
   useEffect(() => {
     if (!isAtEnd) return;
     const { current } = log;
-    const observer = new ResizeObserver(() => {
-      current.scrollTop = current.scrollHeight;
-    });
+    const observer = new ResizeObserver(follow);
     observer.observe(current);
     return () => observer.disconnect();
-  }, [isAtEnd]);
+  }, [isAtEnd, follow]);
   useLayoutEffect(() => {
-    if (isAtEnd) log.current.scrollTop = log.current.scrollHeight;
+    if (isAtEnd) follow();
   });
   return { log, isAtEnd, toEnd };
+}
+
+function isNearEnd({ scrollHeight, scrollTop, clientHeight }) {
+  return scrollHeight - scrollTop - clientHeight < NEAR;
 }
