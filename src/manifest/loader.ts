@@ -111,12 +111,14 @@ export class Manifests implements LifecycleLoader {
   /**
    * Disables an extension package, for later processes too. Its hooks, tools and skills are removed before this method
    * returns. The promise resolves when its servers have ended and the choice is stored. If the choice cannot be stored,
-   * the extension package still stays disabled in this process.
+   * the promise rejects after the servers have ended, and the extension package stays disabled in this process.
    */
   async disable(name: string): Promise<void> {
     const extension = this.set.require(name);
     const stored = this.parts.choices.choose(extension, false);
-    await Promise.all([stored, this.set.deactivate(extension)]);
+    const removed = this.set.deactivate(extension);
+    await Promise.allSettled([stored, removed]);
+    await Promise.all([stored, removed]);
   }
 
   /** Replaces the host configuration and checks the required settings again. Reads no manifest. */

@@ -89,6 +89,8 @@ class ShellHooksLoader implements ShellHooks {
   private nameCheck: NameCheck | undefined = undefined;
   private isLoaded = false;
   private unfollow = () => {};
+  /** Settles when the last changes of the registry have taken effect. */
+  private following: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly settings: ShellHooksSettings) {
     const logger = this.followingLogger();
@@ -152,7 +154,9 @@ class ShellHooksLoader implements ShellHooks {
       await nameCheck.judgePatterns();
       await this.guards.update();
     };
-    this.unfollow = this.registry.onChange(() => void follow());
+    this.unfollow = this.registry.onChange(() => {
+      this.following = Promise.all([this.following, follow()]);
+    });
     await follow();
   }
 
@@ -160,8 +164,9 @@ class ShellHooksLoader implements ShellHooks {
     return this.fileHooks.read();
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.unfollow();
+    await this.following;
     this.isLoaded = false;
   }
 

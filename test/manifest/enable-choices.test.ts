@@ -23,6 +23,7 @@ import {
   serversConnected,
 } from '../support/manifest/place.js';
 import { script } from '../support/process/scratch.js';
+import { isGone } from '../support/process/sh.js';
 
 const hooks = [{ name: 'h', event: 'before_tool', command: 'true' }];
 const mcpServers = { tell: { command: 'node', args: [echoServer] } };
@@ -231,6 +232,22 @@ describe('an extension', () => {
 
     expect(loader.enabledNames()).toEqual([]);
     expect(hooksOf(loader)).toEqual([]);
+  });
+
+  test('is disabled, with its servers ended, before a failure to store the choice is told', async () => {
+    const place = makePlace();
+    const pidFile = join(place.root, 'pid');
+    const slowServer = {
+      command: 'sh',
+      args: ['-c', `echo $$ > ${pidFile}; trap '' TERM; node ${echoServer}; sleep 0.3`],
+    };
+    place.user('a', manifest('a', { mcpServers: { tell: slowServer } }));
+    const { loader } = await place.load();
+    mkdirSync(stateFile(place));
+
+    await expect(loader.disable('a')).rejects.toMatchObject({ code: 'ERR_EXTENSION_STATE' });
+
+    expect(isGone(Number(readFileSync(pidFile, 'utf8')))).toBe(true);
   });
 
   test('stays disabled if enabling it cannot be stored', async () => {

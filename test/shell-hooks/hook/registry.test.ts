@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { HOOK_EVENTS, type HookDefinition, HookInvalidError, HookRegistry } from 'keelson/shell-hooks';
+import { says } from 'keelson/testing';
+import { createTrustGate, type TrustGate } from 'keelson/trust';
 import { expect, test } from 'vitest';
-import { runOnce, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
+import { agentWith, hooksIn, runOnce, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();
 const hook = (name: string, event: HookDefinition['event'] = 'before_tool') => ({ event, name, command: 'true' });
@@ -248,4 +250,25 @@ test('replace changes nothing if one of the hooks is invalid', () => {
 
   expect(() => registry.replace([id], [hook('b'), {} as HookDefinition])).toThrow(HookInvalidError);
   expect(namesOf(registry, 'before_tool')).toEqual(['a']);
+});
+
+test('closing waits until the checks of a changed registry have ended', async () => {
+  const checks = { begun: 0, ended: 0 };
+  const inner = createTrustGate({ workspaceDir: lab.workspace, logger: lab.logger });
+  const gate = new Proxy<TrustGate>(inner, {
+    get: (target, key) => (key === 'check' ? slowCheck : Reflect.get(target, key)),
+  });
+  const slowCheck: TrustGate['check'] = async (item) => {
+    checks.begun += 1;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    checks.ended += 1;
+    return inner.authorize(item);
+  };
+  const hooks = hooksIn(lab, { gate });
+  const { agent } = agentWith(lab, hooks, { script: [says('ok')] });
+  await agent.run('go');
+  hooks.registry.register({ ...hook('of-user'), scope: 'user' });
+  await agent.close();
+
+  expect(checks).toEqual({ begun: 1, ended: 1 });
 });
