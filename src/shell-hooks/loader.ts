@@ -88,9 +88,8 @@ class ShellHooksLoader implements ShellHooks {
   private readonly guards: Guards;
   private nameCheck: NameCheck | undefined = undefined;
   private isLoaded = false;
-  private unfollow = () => {};
-  /** Settles when the last changes of the registry have taken effect. */
-  private following: Promise<unknown> = Promise.resolve();
+  /** Resolves when the last changes of the registry have taken effect. */
+  private unfollow: () => Promise<unknown> = async () => {};
 
   constructor(private readonly settings: ShellHooksSettings) {
     const logger = this.followingLogger();
@@ -154,9 +153,14 @@ class ShellHooksLoader implements ShellHooks {
       await nameCheck.judgePatterns();
       await this.guards.update();
     };
-    this.unfollow = this.registry.onChange(() => {
-      this.following = Promise.all([this.following, follow()]);
+    let following: Promise<unknown> = Promise.resolve();
+    const stop = this.registry.onChange(() => {
+      following = Promise.all([following, follow()]);
     });
+    this.unfollow = () => {
+      stop();
+      return following;
+    };
     await follow();
   }
 
@@ -165,8 +169,7 @@ class ShellHooksLoader implements ShellHooks {
   }
 
   async close(): Promise<void> {
-    this.unfollow();
-    await this.following;
+    await this.unfollow();
     this.isLoaded = false;
   }
 
