@@ -1,12 +1,12 @@
-// The real server, and Chromium. Set CHROMIUM to the path of the browser.
+// The real server, and pages of it in Chromium.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, afterEach, before } from 'node:test';
+import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import puppeteer from 'puppeteer-core';
+import { browser, withBrowser } from './chromium.mjs';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 const shots = fileURLToPath(new URL('screenshots', import.meta.url));
@@ -15,7 +15,8 @@ export const hosts = new Set();
 export const problems = [];
 let server;
 let pace;
-export let browser;
+
+export { browser };
 export let url;
 
 /** Starts the server and the browser for the tests of a file. The model of the server says a word every `wordMs`. */
@@ -24,14 +25,9 @@ export function setUp({ wordMs }) {
   before(async () => {
     mkdirSync(shots, { recursive: true });
     await start('0');
-    const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-    browser = await puppeteer.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
   });
-  afterEach(async () => {
-    for (const page of (await browser.pages()).slice(1)) await page.close();
-  });
+  withBrowser();
   after(async () => {
-    await browser?.close();
     await stop('SIGKILL');
     rmSync(temporary, { recursive: true });
   });

@@ -5,7 +5,7 @@ const NEAR = 48;
 /** Keeps the end of the messages in view while they grow, unless the person has scrolled up to read. */
 export function useScroll() {
   const log = useRef(null);
-  /** Where this hook has scrolled to. */
+  /** The last position that `follow` has scrolled to, in pixels. */
   const placed = useRef(0);
   const [isAtEnd, setAtEnd] = useState(true);
   // The event of a scroll comes later than the next word, which must not pull the person down again.

@@ -1,12 +1,12 @@
-// Chromium, and pages of traces. Set CHROMIUM to the path of the browser.
+// Pages of traces in Chromium.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, afterEach, before } from 'node:test';
+import { after } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import puppeteer from 'puppeteer-core';
 import { pageOf } from '../../../src/cli/page/page.js';
+import { browser, withBrowser } from '../chromium.mjs';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const shots = fileURLToPath(new URL('../screenshots', import.meta.url));
@@ -14,19 +14,9 @@ export const temporary = mkdtempSync(join(tmpdir(), 'keelson-trace-page-'));
 /** Requests of pages, and errors that they threw. */
 export const requests = [];
 export const problems = [];
-let browser;
 
-before(async () => {
-  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-  browser = await puppeteer.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
-});
-afterEach(async () => {
-  for (const page of (await browser.pages()).slice(1)) await page.close();
-});
-after(async () => {
-  await browser?.close();
-  rmSync(temporary, { recursive: true });
-});
+withBrowser();
+after(() => rmSync(temporary, { recursive: true }));
 
 /** Opens an address, with the width and the colours of a device. */
 export async function visit(address, { width = 1440, height = 900, theme = 'light' } = {}) {
