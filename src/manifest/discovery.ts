@@ -78,7 +78,7 @@ async function listFolders({ scope, folder }: DiscoveryOptions['roots'][number],
 }
 
 function nameTaken({ name: extension, source }: ExtensionPackage, taken: ExtensionPackage): ManifestDiagnostic {
-  const message = `it is ignored: ${taken.source} of the ${taken.scope} has the same name. Rename one of them.`;
+  const message = `it is ignored, because ${taken.source} of the ${taken.scope} has the same name. Rename one of them.`;
   return diagnosticOf('error', { extension, source }, [{ path: 'name', message }]);
 }
 

@@ -111,7 +111,7 @@ export class Manifests implements LifecycleLoader {
   /**
    * Disables an extension package, for later processes too. Its hooks, tools and skills are removed before this method
    * returns. The promise resolves when its servers have ended and the choice is stored. If the choice cannot be stored,
-   * the promise rejects after the servers have ended, and the extension package stays disabled in this process.
+   * the promise rejects after the servers have ended. The extension package then stays disabled in this process alone.
    */
   async disable(name: string): Promise<void> {
     const extension = this.set.require(name);

@@ -21,9 +21,9 @@ export interface Session<Context = unknown> extends SessionInfo {
   readonly messages: readonly Message[];
   /** The loaded entries of the record, in the order in which they were added, other branches included. */
   readonly entries: readonly Entry[];
-  /** As `agent.run`, but continues from the record, and adds to it. */
+  /** Like `agent.run`, but continues from the record of the session and adds its messages to it. */
   readonly run: SessionRun<Context>;
-  /** As `agent.stream`, but continues from the record, and adds to it. */
+  /** Like `agent.stream`, but continues from the record of the session and adds its messages to it. */
   readonly stream: SessionStream<Context>;
   /**
    * Returns entries of the record, the earliest first: the last `limit` (default: 100) before the entry `before` (default:
@@ -96,14 +96,14 @@ export interface HistoryQuery {
 
 /** The type of `session.run`. */
 export interface SessionRun<Context = unknown> {
-  /** As `agent.run`, but continues from the record, and adds to it. */
+  /** Like `agent.run`, but continues from the record of the session and adds its messages to it. */
   <Schema extends OutputSchema>(
     input: string | UserMessage,
     ...options: Required<RunArguments<Context, SessionRunOptions<Context, Schema> & { readonly output: Schema }>>
   ): Promise<RunResult<OutputOf<Schema>>>;
-  /** As `agent.run`, but continues from the record, and adds to it. */
+  /** Like `agent.run`, but continues from the record of the session and adds its messages to it. */
   (input: string | UserMessage, ...options: RunArguments<Context, SessionRunOptions<Context>>): Promise<RunResult>;
-  /** As `agent.run`, but continues from the record, and adds to it. */
+  /** Like `agent.run`, but continues from the record of the session and adds its messages to it. */
   <Schema extends OutputSchema>(
     input: string | UserMessage,
     ...options: RunArguments<Context, SessionRunOptions<Context, Schema>>
@@ -112,14 +112,14 @@ export interface SessionRun<Context = unknown> {
 
 /** The type of `session.stream`. */
 export interface SessionStream<Context = unknown> {
-  /** As `agent.stream`, but continues from the record, and adds to it. */
+  /** Like `agent.stream`, but continues from the record of the session and adds its messages to it. */
   <Schema extends OutputSchema>(
     input: string | UserMessage,
     ...options: Required<RunArguments<Context, SessionRunOptions<Context, Schema> & { readonly output: Schema }>>
   ): RunStream<OutputOf<Schema>>;
-  /** As `agent.stream`, but continues from the record, and adds to it. */
+  /** Like `agent.stream`, but continues from the record of the session and adds its messages to it. */
   (input: string | UserMessage, ...options: RunArguments<Context, SessionRunOptions<Context>>): RunStream;
-  /** As `agent.stream`, but continues from the record, and adds to it. */
+  /** Like `agent.stream`, but continues from the record of the session and adds its messages to it. */
   <Schema extends OutputSchema>(
     input: string | UserMessage,
     ...options: RunArguments<Context, SessionRunOptions<Context, Schema>>

@@ -19,7 +19,7 @@ export interface Story {
 export interface Group {
   readonly agent: string;
   readonly depth: number;
-  /** The lane of the tool that starts the runs. */
+  /** The row of the tool that started these runs. Undefined for the outermost run. */
   readonly parent: Lane | undefined;
   readonly lanes: readonly Lane[];
 }

@@ -65,7 +65,7 @@ export interface HookSource {
 /** Hooks of a document. Only the structure of the document was checked, not the settings of the hooks. */
 export interface HookContent {
   readonly hooks: readonly HookRegistration[];
-  /** `hooks.timeout` of the document; undefined for a document of the workspace. */
+  /** The `hooks.timeout` of the file. A file of the workspace cannot set it. */
   readonly timeout?: number | undefined;
 }
 

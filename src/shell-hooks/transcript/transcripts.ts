@@ -155,8 +155,8 @@ export class Transcripts {
 }
 
 /**
- * Returns the position in `all` of the first message that the model still reads. `rest` are the keys of the messages
- * behind the summary, and `all` those of the messages as people read them. Returns the length of `all` if none is read.
+ * Returns the index of the first message that a summary has left to the model. `all` has the keys of all messages of the
+ * conversation, and `rest` has the keys of the messages after the summary. Returns the length of `all` if it has none of them.
  */
 function startOfRest(all: readonly string[], rest: readonly string[]): number {
   let [start, longest] = [all.length, 0];
