@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { safeText } from '../internal/safe-text.js';
+import { TRACE_ENDING } from '../trace/destination.js';
 import { explain, readTrace } from '../trace/trace.js';
 import type { Command } from './command.js';
 import { readTraceFile } from './trace-file.js';
@@ -27,7 +28,7 @@ export const explainCommand: Command = {
 /** Returns a file as it is. Of a folder, returns the newest trace; the names begin with the time. */
 async function traceIn(path: string): Promise<string | undefined> {
   if (!(await stat(path)).isDirectory()) return path;
-  const traces = (await readdir(path)).filter((name) => name.endsWith('.trace.jsonl')).sort();
+  const traces = (await readdir(path)).filter((name) => name.endsWith(TRACE_ENDING)).sort();
   const newest = traces.at(-1);
   return newest && join(path, newest);
 }

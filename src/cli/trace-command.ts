@@ -1,6 +1,7 @@
-import { constants } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { stat } from 'node:fs/promises';
 import { safeText } from '../internal/safe-text.js';
+import { DRAFT, writeAtomic } from '../process/files/write-atomic.js';
 import { readTrace } from '../trace/trace.js';
 import type { Command } from './command.js';
 import { pageOf } from './page/page.js';
@@ -23,20 +24,8 @@ export const traceCommand: Command = {
     readTrace(lines);
     const { html } = await pageOf(lines);
     const target = `${path.replace(/(\.trace)?\.jsonl$/, '')}.html`;
-    await writePrivately(target, html);
+    await writeAtomic(target, html, { draft: `${target}.${randomUUID()}${DRAFT}` });
     process.stdout.write(`${safeText(target)}\n`);
     return 0;
   },
 };
-
-/** Writes a file that only the user can read. A link in its place is not followed. */
-async function writePrivately(path: string, text: string): Promise<void> {
-  const { O_CREAT, O_TRUNC, O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  const file = await open(path, O_CREAT | O_TRUNC | O_WRONLY | O_NOFOLLOW | O_NONBLOCK, 0o600);
-  try {
-    await file.chmod(0o600);
-    await file.writeFile(text);
-  } finally {
-    await file.close();
-  }
-}

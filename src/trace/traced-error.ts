@@ -12,12 +12,23 @@ export function tracedError(thrown: unknown, depth = 0): TracedError {
   return cause === undefined || depth >= MAX_CAUSES ? error : { ...error, cause: tracedError(cause, depth + 1) };
 }
 
-/** Makes paths in the working directory relative, so that a trace does not tell where the program lies. */
+/**
+ * Makes paths in the working directory relative, so that a trace does not tell where the program lies. A longer path and a
+ * URL that contain the path of the directory stay as they are.
+ */
 function fromHere(value: unknown): unknown {
   const { process } = globalThis as { readonly process?: { cwd(): string } };
-  if (process === undefined || typeof value !== 'string') return value;
-  const here = `${process.cwd()}/`;
-  return value.replaceAll(`file://${here}`, '').replaceAll(here, '');
+  const here = process?.cwd() ?? '';
+  const names = here.split(/[\\/]/).filter((name) => name !== '');
+  if (names.length === 0 || typeof value !== 'string') return value;
+  const [path, url] = [names, names.map((name) => encodeURI(name))].map((parts) => parts.map(escaped).join('[\\\\/]'));
+  const start = `[\\\\/]{${here.length - here.replace(/^[\\/]+/, '').length}}`;
+  return value.replaceAll(new RegExp(`(?<![\\w.~\\\\/-])(?:file:///${url}|${start}${path})[\\\\/]`, 'gu'), '');
+}
+
+/** Escapes text for a regular expression. */
+function escaped(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }
 
 function textOf(thrown: unknown): string {

@@ -1,5 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent } from 'keelson';
@@ -45,9 +56,14 @@ test('`keelson trace` makes one file of a trace, which only the user can read', 
   const [name = ''] = readdirSync(join(folder, 'traces'));
   const file = join(folder, 'traces', name);
   const page = file.replace('.trace.jsonl', '.html');
+  const other = join(folder, 'other.txt');
+  writeFileSync(other, 'kept');
+  symlinkSync(other, page);
 
   expect(keelson('trace', file)).toEqual({ status: 0, stderr: '', stdout: `${page}\n` });
-  expect(statSync(page).mode & 0o777).toBe(0o600);
+  expect([lstatSync(page).isFile(), statSync(page).mode & 0o777, readFileSync(other, 'utf8')]).toEqual([
+    ...[true, 0o600, 'kept'],
+  ]);
   expect(readFileSync(page, 'utf8')).toMatch(/^<!doctype html>[\s\S]*id="trace">[\s\S]*no route[\s\S]*<\/html>\n$/);
   expect(keelson('trace', join(folder, 'missing')).stderr).toContain('ENOENT');
 });
@@ -65,6 +81,8 @@ test('`keelson` refuses what it cannot read, in one line', () => {
     status: 1,
     stderr: expect.stringContaining('ENOENT'),
   });
+  truncateSync(other, 128 * 1024 * 1024 + 1);
+  expect(keelson('explain', other)).toMatchObject({ status: 1, stderr: expect.stringContaining('134217728 bytes') });
   expect(keelson()).toMatchObject({ status: 2, stderr: expect.stringMatching(/^Usage:\n\n {2}keelson explain/) });
   expect(keelson('--help')).toMatchObject({
     status: 0,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Agent, type AgentLifecycle } from 'keelson';
 import { calls, says, scriptedModel } from 'keelson/testing';
 import { readTrace, type TraceOptions, type TraceRecord, trace } from 'keelson/trace';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { fakeClock } from '../support/agent/fake-clock.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
@@ -25,6 +25,24 @@ function tracing(options: Partial<TraceOptions> = {}) {
 const typesIn = (records: readonly TraceRecord[]) => records.map(({ type }) => type);
 
 describe('a trace', () => {
+  test.each([
+    ['/app', 'at file:///app/src/x.js:1 (/app/y.js)', 'at src/x.js:1 (y.js)'],
+    ['/app', 'https://host.example/app/users, /srv/app/x, ~/app/x and the app/x', undefined],
+    ['/my app+', 'file:///my%20app+/x.js and /my app+/y.js', 'x.js and y.js'],
+    ['/', 'https://host.example/x and /etc/hosts', undefined],
+    ['C:\\work', 'C:\\work\\x.js, file:///C:/work/y.js and D:\\work\\z.js', 'x.js, y.js and D:\\work\\z.js'],
+  ])('of a program in %s has relative paths in "%s"', async (cwd, message, expected = message) => {
+    vi.spyOn(process, 'cwd').mockReturnValue(cwd);
+    onTestFinished(() => vi.restoreAllMocks());
+    const { lifecycle, records } = tracing();
+    const model = scriptedModel([() => Promise.reject(new Error(message))]);
+    await new Agent({ model, lifecycle: [lifecycle] }).run('go').catch(() => {});
+
+    expect(records().find(({ type }) => type === 'run-error')).toMatchObject({
+      error: { message: expect.stringContaining(expected) },
+    });
+  });
+
   test('has the events, the model calls and the hooks of a run, in order', async () => {
     const { lifecycle, records } = tracing();
     const polite: AgentLifecycle = { name: 'polite', beforeModel: (messages) => [...messages] };

@@ -4,12 +4,11 @@ import { lstat, readdir } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { TRACE_ENDING } from '../../trace/destination.js';
 import { readTraceFile } from '../trace-file.js';
 import { type Page, pageOf } from './page.js';
 
-/** Returns the name of the cookie. Browsers send a cookie to all ports of a host, so each server has a name of its own. */
-const cookieOf = (host: string): string => `keelson-trace-${host.split(':')[1]}`;
-const ENDING = '.trace.jsonl';
+const COOKIE = 'keelson-trace';
 
 /** A page that follows a folder. */
 export interface FolderServer {
@@ -18,13 +17,18 @@ export interface FolderServer {
   close(): void;
 }
 
-/** Serves a page on 127.0.0.1 that shows the traces of a folder. Only a browser that has opened `url` can read them. */
+/**
+ * Serves a page on 127.0.0.1 that shows the traces of a folder. Only a browser that has opened `url` can read them.
+ *
+ * The page has a path that nobody can guess. A browser sends the cookies of a host to all of its ports, so a cookie of
+ * the path `/` would reach every other server on 127.0.0.1.
+ */
 export async function serveFolder(folder: string): Promise<FolderServer> {
   const page = await pageOf();
-  const token = randomBytes(24).toString('base64url');
+  const [root, token] = [`/${randomBytes(12).toString('base64url')}/`, randomBytes(24).toString('base64url')];
   const traces = new ListedTraces(folder);
   const server = createServer((request, response) => {
-    answer({ request, page, token, host: `127.0.0.1:${port}`, traces })
+    answer({ request, page, root, token, host: `127.0.0.1:${port}`, traces })
       .catch((): Answer => ({ status: 500, text: 'The trace cannot be read.' }))
       .then((answered) => send(response, page, answered))
       .catch(() => response.destroy());
@@ -32,12 +36,14 @@ export async function serveFolder(folder: string): Promise<FolderServer> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/?token=${token}`, close: () => server.close() };
+  return { url: `http://127.0.0.1:${port}${root}?token=${token}`, close: () => server.close() };
 }
 
 interface Exchange {
   readonly request: IncomingMessage;
   readonly page: Page;
+  /** The path of the page. */
+  readonly root: string;
   readonly token: string;
   /** The only accepted `Host`, so that no other name can lead to the server. */
   readonly host: string;
@@ -53,26 +59,26 @@ interface Answer {
 
 const NOT_FOUND: Answer = { status: 404, text: 'Not found.' };
 
-async function answer({ request, page, token, host, traces }: Exchange): Promise<Answer> {
+async function answer({ request, page, root, token, host, traces }: Exchange): Promise<Answer> {
   if (request.headers.host !== host || request.method !== 'GET') return { status: 403, text: 'Forbidden.' };
   const { pathname, searchParams } = new URL(request.url ?? '/', `http://${host}`);
   const offered = searchParams.get('token');
-  if (pathname === '/' && offered !== null && isEqual(offered, token)) return enter(token, host);
+  if (pathname === root && offered !== null && isEqual(offered, token)) return enter(root, token);
   const cookies = (request.headers.cookie ?? '').split('; ');
-  if (!cookies.some((cookie) => isEqual(cookie, `${cookieOf(host)}=${token}`))) {
+  if (!pathname.startsWith(root) || !cookies.some((cookie) => isEqual(cookie, `${COOKIE}=${token}`))) {
     return { status: 403, text: 'Open the address that `keelson trace` has printed.' };
   }
-  if (pathname === '/') return { status: 200, text: page.html, type: 'text/html' };
-  if (pathname === '/traces')
-    return { status: 200, text: JSON.stringify(await traces.list()), type: 'application/json' };
-  const text = pathname.startsWith('/traces/') ? await traces.read(pathname.slice('/traces/'.length)) : undefined;
+  const asked = pathname.slice(root.length);
+  if (asked === '') return { status: 200, text: page.html, type: 'text/html' };
+  if (asked === 'traces') return { status: 200, text: JSON.stringify(await traces.list()), type: 'application/json' };
+  const text = asked.startsWith('traces/') ? await traces.read(asked.slice('traces/'.length)) : undefined;
   return text === undefined ? NOT_FOUND : { status: 200, text, type: 'text/plain' };
 }
 
 /** Trades the token for a cookie, so that the token does not stay in the address. */
-function enter(token: string, host: string): Answer {
-  const cookie = `${cookieOf(host)}=${token}; HttpOnly; SameSite=Strict; Path=/`;
-  return { status: 303, text: '', headers: { location: '/', 'set-cookie': cookie } };
+function enter(root: string, token: string): Answer {
+  const cookie = `${COOKIE}=${token}; HttpOnly; SameSite=Strict; Path=${root}`;
+  return { status: 303, text: '', headers: { location: root, 'set-cookie': cookie } };
 }
 
 function send(
@@ -104,7 +110,7 @@ class ListedTraces {
 
   /** Returns the traces, the newest first: their names begin with their time. Links are left out. */
   async list() {
-    const names = (await readdir(this.folder)).filter((name) => name.endsWith(ENDING));
+    const names = (await readdir(this.folder)).filter((name) => name.endsWith(TRACE_ENDING));
     const listed = await Promise.all(
       names
         .sort()
@@ -125,6 +131,6 @@ class ListedTraces {
     if (stats?.isFile() !== true) return undefined;
     const id = this.ids.get(name) ?? randomUUID();
     this.ids.set(name, id);
-    return { id, name: name.slice(0, -ENDING.length), size: stats.size };
+    return { id, name: name.slice(0, -TRACE_ENDING.length), size: stats.size };
   }
 }

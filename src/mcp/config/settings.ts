@@ -18,6 +18,7 @@ import {
 } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import { withDefaults } from '../../internal/options/with-defaults.js';
+import { VERSION } from '../../internal/version.js';
 import { createTrustGate, type TrustGate } from '../../trust/gate.js';
 import type {
   McpClientInfo,
@@ -51,7 +52,7 @@ export interface McpSettings
 }
 
 const TIMEOUTS = { connectMs: 10_000, installMs: 240_000, readyMs: 1_000, callMs: 60_000, totalMs: 600_000 };
-const CLIENT_INFO: McpClientInfo = { name: 'keelson', version: '1.0.0' };
+const CLIENT_INFO: McpClientInfo = { name: 'keelson', version: VERSION };
 const RECONNECT = { initialMs: 500, maxMs: 30_000, attempts: 10 };
 /** Default limits on what one server may send. */
 export const defaultLimits: McpLimits = {

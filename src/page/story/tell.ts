@@ -12,7 +12,12 @@ export function tell(records: readonly TraceRecord[]): Story {
   });
   const groups = teller.lanes.inOrder(lifecycleOrder(records));
   const items = [...teller.items].sort((a, b) => a.from - b.from);
-  return { records, findings: explain(records), groups, items, itemOf: teller.itemOf, callers: teller.callers };
+  const findings = explain(records);
+  for (const { kind, records: involved } of findings) {
+    const call = kind === 'denied-call' ? teller.itemOf.get(involved.at(-1) ?? -1) : undefined;
+    if (call !== undefined) call.mark = 'denied';
+  }
+  return { records, findings, groups, items, itemOf: teller.itemOf, callers: teller.callers };
 }
 
 /** The open parts of a run. */
@@ -94,15 +99,6 @@ class Teller {
     return this.calls.get(keyOf([...path, callId]));
   }
 
-  /** Returns true if a lifecycle answered a call in place of its tool. */
-  isDenied({ runId, turn, callId }: TraceRecordOf<'tool-end'>, { from, to }: ItemDraft): boolean {
-    return this.records.slice(from, to).some((record) => {
-      if (record.type !== 'decision' || record.runId !== runId) return false;
-      const { decision } = record;
-      return decision.turn === turn && decision.call?.id === callId && DENIALS.has(decision.type);
-    });
-  }
-
   recordAt(index: number): TraceRecord | undefined {
     return this.records[index];
   }
@@ -119,8 +115,6 @@ interface Scene {
 }
 
 type Tell = (scene: Scene, record: TraceRecord) => void;
-
-const DENIALS: ReadonlySet<string> = new Set(['respond', 'reject', 'block']);
 
 const DECISION_MARKS: Readonly<Record<string, Mark>> = {
   approve: 'fine',
@@ -177,8 +171,7 @@ const TELLERS: { readonly [Type in TraceRecord['type']]?: (scene: Scene, record:
     if (item === undefined) return;
     teller.close(item, index);
     if (record.result === undefined) return;
-    item.mark = 'fine';
-    if (record.result.isError === true) item.mark = teller.isDenied(record, item) ? 'denied' : 'failed';
+    item.mark = record.result.isError === true ? 'failed' : 'fine';
   },
   'cache-miss'({ teller, run, index }) {
     teller.note(run, index, { kind: 'event', title: 'cache miss', mark: 'changed' });

@@ -1,7 +1,8 @@
 import { type Attributes, type Tracer, type TracerProvider, trace } from '@opentelemetry/api';
+import { VERSION } from '../../internal/version.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { HistogramSpec } from './conventions.js';
-import { Instruments, type MeterSource, SCOPE, SCOPE_VERSION } from './instruments.js';
+import { Instruments, type MeterSource, SCOPE } from './instruments.js';
 
 /** The providers for spans and metrics, and the content settings. */
 export interface BackendOptions extends MeterSource {
@@ -27,7 +28,7 @@ export class Backend {
 
   /** Called for each span: the provider caches the tracer, and the global provider may have changed. */
   tracer(): Tracer {
-    return (this.tracerProvider ?? trace.getTracerProvider()).getTracer(SCOPE, SCOPE_VERSION);
+    return (this.tracerProvider ?? trace.getTracerProvider()).getTracer(SCOPE, VERSION);
   }
 
   record(run: RunContext, spec: HistogramSpec, point: { value: number; attributes: Attributes }): void {

@@ -6,12 +6,11 @@ import {
   type MetricOptions,
   metrics,
 } from '@opentelemetry/api';
+import { VERSION } from '../../internal/version.js';
 import type { HistogramSpec } from './conventions.js';
 
 /** The name of the tracer and the meter, which is the instrumentation scope. */
 export const SCOPE = 'keelson';
-/** The version of the instrumentation scope: that of the package. */
-export const SCOPE_VERSION = '1.0.0';
 
 /** The meter or its provider. Default: the global provider. */
 export interface MeterSource {
@@ -52,7 +51,7 @@ export class Instruments {
     const owner = meter ?? meterProvider;
     if (owner !== this.owner) this.instruments.clear();
     this.owner = owner;
-    const instrument = this.instruments.get(key) ?? make(meter ?? meterProvider.getMeter(SCOPE, SCOPE_VERSION));
+    const instrument = this.instruments.get(key) ?? make(meter ?? meterProvider.getMeter(SCOPE, VERSION));
     this.instruments.set(key, instrument);
     return instrument;
   }

@@ -83,6 +83,22 @@ describe('the metrics of runs', () => {
     expect(tokens.map(({ sum, value }) => sum ?? value)).toEqual([20, 20, 10, 10, 20, 10]);
   });
 
+  test('count cached tokens, written ones and those of reasoning', async () => {
+    telemetry.register();
+    const counts = { cachedInputTokens: 2, cacheWriteTokens: 4, reasoningTokens: 1 };
+
+    await run([says('Done.', { usage: { inputTokens: 7, outputTokens: 3, ...counts } })]);
+
+    const used = (await telemetry.points()).filter(({ name }) => name.startsWith('gen_ai.client.inference.usage.'));
+    expect(Object.fromEntries(used.map(({ name, value }) => [name.slice(30), value]))).toEqual({
+      input_tokens: 7,
+      output_tokens: 3,
+      'cache_read.input_tokens': 2,
+      'cache_write.input_tokens': 4,
+      'reasoning.output_tokens': 1,
+    });
+  });
+
   test('have the error type as an attribute', async () => {
     telemetry.register();
 

@@ -49,64 +49,75 @@ async function serving() {
     server.close();
     rmSync(folder, { recursive: true });
   });
-  const { origin } = new URL(server.url);
+  const { origin, pathname: root } = new URL(server.url);
   const entered = await fetch(server.url, { redirect: 'manual' });
   const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
-  const get = (path: string, headers: Record<string, string> = { cookie }) => fetch(origin + path, { headers });
-  return { folder, server, entered, get };
+  const get = (path: string, headers: Record<string, string> = { cookie }) => fetch(origin + root + path, { headers });
+  return { folder, server, root, entered, get };
 }
 
 describe('the live page', () => {
   test('trades the token of its address for a cookie that no script and no other site can use', async () => {
-    const { entered, get } = await serving();
+    const { root, entered, get } = await serving();
 
+    expect(root).toMatch(/^\/[\w-]{16}\/$/);
     expect(entered.status).toBe(303);
-    expect(entered.headers.get('location')).toBe('/');
-    expect(entered.headers.get('set-cookie')).toMatch(
-      /^keelson-trace-\d+=[\w-]{32}; HttpOnly; SameSite=Strict; Path=\/$/,
-    );
-    const page = await get('/');
+    expect(entered.headers.get('location')).toBe(root);
+    const [value, ...attributes] = entered.headers.get('set-cookie')?.split('; ') ?? [];
+    expect(value).toMatch(/^keelson-trace=[\w-]{32}$/);
+    expect(attributes).toEqual(['HttpOnly', 'SameSite=Strict', `Path=${root}`]);
+    const page = await get('');
     expect(page.status).toBe(200);
     expect(page.headers.get('referrer-policy')).toBe('no-referrer');
     expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; .*frame-ancestors 'none'$/);
   });
 
-  test.each(['/', '/traces', '/traces/x', '/?token=wrong'])('shows nothing of %s without the cookie', async (path) => {
-    const { get, server } = await serving();
+  test.each(['', 'traces', 'traces/x', '?token=wrong'])('shows nothing of "%s" without the cookie', async (path) => {
+    const { get } = await serving();
 
     expect((await get(path, {})).status).toBe(403);
-    const cookie = `keelson-trace-${new URL(server.url).port}=wrong`;
-    expect((await get(path, { cookie })).status).toBe(403);
+    expect((await get(path, { cookie: 'keelson-trace=wrong' })).status).toBe(403);
+  });
+
+  test('shows nothing outside of its own path', async () => {
+    const { server, entered } = await serving();
+    const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const { origin, search } = new URL(server.url);
+
+    for (const path of ['/', '/traces', `/${search}`]) {
+      expect((await fetch(origin + path, { headers: { cookie } })).status).toBe(403);
+    }
   });
 
   test('refuses another host, and other methods', async () => {
     const { server, get } = await serving();
-    const { port, searchParams } = new URL(server.url);
+    const { port, pathname, search } = new URL(server.url);
     const { request } = await import('node:http');
 
     const status = await new Promise((resolve) => {
       const headers = { host: `evil.example:${port}` };
-      const path = `/?token=${searchParams.get('token')}`;
-      request({ port, host: '127.0.0.1', path, headers }, (response) => resolve(response.statusCode)).end();
+      request({ port, host: '127.0.0.1', path: pathname + search, headers }, (response) =>
+        resolve(response.statusCode),
+      ).end();
     });
 
     expect(status).toBe(403);
     expect((await fetch(server.url, { method: 'POST' })).status).toBe(403);
-    expect((await get('/')).status).toBe(200);
+    expect((await get('')).status).toBe(200);
   });
 
   test('gives traces by their ids, follows no link, and knows no paths', async () => {
     const { folder, get } = await serving();
 
-    const listed = (await (await get('/traces')).json()) as { id: string; name: string; size: number }[];
+    const listed = (await (await get('traces')).json()) as { id: string; name: string; size: number }[];
 
     expect(listed).toEqual([{ id: expect.stringMatching(/^[\da-f-]{36}$/), name: 'one', size: LINE.length }]);
-    expect(await (await get(`/traces/${listed[0]?.id}`)).text()).toBe(LINE);
+    expect(await (await get(`traces/${listed[0]?.id}`)).text()).toBe(LINE);
     for (const path of ['one.trace.jsonl', '..%2fsecret.txt', 'secret.txt', 'two.trace.jsonl']) {
-      expect((await get(`/traces/${path}`)).status).toBe(404);
+      expect((await get(`traces/${path}`)).status).toBe(404);
     }
     rmSync(join(folder, 'one.trace.jsonl'));
     symlinkSync(join(folder, 'secret.txt'), join(folder, 'one.trace.jsonl'));
-    expect((await get(`/traces/${listed[0]?.id}`)).status).toBe(500);
+    expect((await get(`traces/${listed[0]?.id}`)).status).toBe(500);
   });
 });
