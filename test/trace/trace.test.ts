@@ -33,7 +33,7 @@ describe('a trace', () => {
     ['C:\\work', 'C:\\work\\x.js, file:///C:/work/y.js and D:\\work\\z.js', 'x.js, y.js and D:\\work\\z.js'],
   ])('of a program in %s has relative paths in "%s"', async (cwd, message, expected = message) => {
     vi.spyOn(process, 'cwd').mockReturnValue(cwd);
-    onTestFinished(() => vi.restoreAllMocks());
+    onTestFinished(() => void vi.restoreAllMocks());
     const { lifecycle, records } = tracing();
     const model = scriptedModel([() => Promise.reject(new Error(message))]);
     await new Agent({ model, lifecycle: [lifecycle] }).run('go').catch(() => {});
