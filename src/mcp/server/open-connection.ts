@@ -53,28 +53,29 @@ export async function openConnection(options: AttemptOptions): Promise<Establish
   try {
     return await withDeadline(limits, (own) => shakeHands({ ...options, signal: own, transports }));
   } catch (error) {
-    if (error instanceof TimeoutExceededError) error.message += hintOf(definition, transports.at(-1));
+    if (error instanceof TimeoutExceededError) {
+      // The request for the tools has a limit of its own.
+      const advice = error.what === what && installs(definition) ? RAISE_INSTALL : RAISE_CONNECT;
+      const stderr = transports.at(-1)?.stderr?.() ?? '';
+      error.message += stderr === '' ? advice : `${advice} So far ${stderr}`;
+    }
     for (const transport of transports) endings.add(transport.close());
     // The error may quote the launch, whose variables are expanded, or the standard error of the program.
     throw redactOf(definition)(error);
   }
 }
 
+const RAISE_INSTALL = ' Raise `timeouts.installMs` if the installation needs more time.';
+const RAISE_CONNECT = ' Raise `timeouts.connectMs` if the server needs more time.';
+
 /** A package runner that is ended in the middle of an installation may leave a broken package, which no retry repairs. */
-function limitOf(
-  { command = '', args }: McpServerDefinition,
-  { connectMs, installMs }: McpSettings['timeouts'],
-): number {
-  return isPackageRunner(command, args) ? connectMs + installMs : connectMs;
+function limitOf(definition: McpServerDefinition, { connectMs, installMs }: McpSettings['timeouts']): number {
+  return installs(definition) ? connectMs + installMs : connectMs;
 }
 
-/** Returns what to do about a server that took too long, and what it wrote. */
-function hintOf({ command = '', args }: McpServerDefinition, transport: McpTransport | undefined): string {
-  const advice = isPackageRunner(command, args)
-    ? ' Raise `timeouts.installMs` if the installation needs more time.'
-    : ' Raise `timeouts.connectMs` if the server needs more time.';
-  const stderr = transport?.stderr?.() ?? '';
-  return stderr === '' ? advice : `${advice} So far ${stderr}`;
+/** True if the server may be installed first. */
+function installs({ command = '', args }: McpServerDefinition): boolean {
+  return isPackageRunner(command, args);
 }
 
 /** One attempt to connect. */
@@ -90,7 +91,7 @@ async function shakeHands(options: Attempt): Promise<Established> {
   const sdk = await loadSdk(definition.protocol ?? 'auto');
   const launch = prepareLaunch(definition, trusted, settings);
   signal.throwIfAborted();
-  options.onStep(isPackageRunner(definition.command ?? '', definition.args) ? 'installing' : 'starting');
+  options.onStep(installs(definition) ? 'installing' : 'starting');
   const establishOver = (kind: McpServerDefinition['transport'], revision: McpRevision | 'auto') => {
     const transport = createTransport({ ...options, sdk }, launch, kind);
     options.transports.push(transport);

@@ -6,8 +6,8 @@ import { until } from '../../support/agent/settle.js';
 import { connected, lab, raw, stateOf, temporaryFolder } from '../../support/mcp/lab.js';
 
 /** Writes a script `npx` that runs `before` and then starts the scripted server. */
-function npx(folder: string, before: string): string {
-  const { command, args = [] } = raw();
+function npx(folder: string, before: string, config = {}): string {
+  const { command, args = [] } = raw(config);
   const path = join(folder, 'npx');
   const start = [command, ...args].map((word) => `'${word}'`).join(' ');
   writeFileSync(path, `#!/bin/sh\necho start >> '${join(folder, 'starts')}'\n${before}\nexec ${start}\n`);
@@ -75,6 +75,19 @@ describe('a server that a package runner installs', () => {
 
     expect(mcp.status()[0]?.lastError).toBe(
       'The connection to MCP server "slow" took longer than 300 ms. Raise `timeouts.installMs` if the installation needs more time.',
+    );
+  });
+
+  test('whose list of tools takes too long fails with an error that names the limit of the list', async () => {
+    const command = npx(temporaryFolder(), '', { nag: true });
+    const { mcp } = await connected({
+      servers: { slow: { command, args: ['-y', 'slow'] } },
+      timeouts: { connectMs: 200, installMs: 60_000 },
+      reconnect: false,
+    });
+
+    expect(mcp.status()[0]?.lastError).toBe(
+      'The request tools/list to MCP server "slow" took longer than 200 ms. Raise `timeouts.connectMs` if the server needs more time.',
     );
   });
 
