@@ -2,7 +2,6 @@ import type { AgentOptions } from '../agent/agent-options.js';
 import type { Run } from '../agent/run/run.js';
 import type { RunConfig } from '../agent/run/run-config.js';
 import { type Clock, systemClock } from '../internal/clock.js';
-import type { Logger } from '../internal/logger.js';
 import { clock as clockRule } from '../internal/options/rules.js';
 import { validateOption } from '../internal/options/validate.js';
 import type { Chain } from '../lifecycle/chain.js';
@@ -34,9 +33,11 @@ import { type DurableOptions, type ResolvedOptions, resolveDurableOptions } from
 import { Codec } from './record/codec.js';
 import { recordEffects, stepScope } from './record/scope.js';
 import { Steps } from './record/steps.js';
+import { StoreRetries } from './record/store-retries.js';
 import { RepeatedLog } from './repeated-log.js';
 import { RunSteps, type StoredTurn } from './run-steps.js';
 import { durableSessions } from './session-steps.js';
+import type { BlobStore } from './step.js';
 import { modelStep, toolStep } from './wraps.js';
 
 /** A lifecycle that makes the calls of an agent steps of a durable engine. Made by {@link durable}. */
@@ -74,6 +75,7 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
   readonly name = NAME;
   readonly priority = 100;
   private readonly steps: Steps;
+  private readonly retries: StoreRetries;
   private readonly settings: ResolvedOptions;
   private readonly named: NamedLifecycles;
   /** The wraps alone. An agent compares each other member with the names of hooks, which takes longer than the rest. */
@@ -92,17 +94,24 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
 
   constructor(settings: ResolvedOptions) {
     this.settings = settings;
-    this.steps = new Steps(settings.step, new Codec(settings));
+    const { step, blobs } = settings;
+    this.retries = new StoreRetries(step, () => this.steps);
+    const lasting: BlobStore | undefined = blobs && {
+      put: (key, bytes) => this.retries.run(`\`blobs.put\` of "${key}"`, () => blobs.put(key, bytes)),
+      get: (key) => this.retries.run(`\`blobs.get\` of "${key}"`, () => blobs.get(key)),
+    };
+    this.steps = new Steps(step, new Codec({ ...settings, blobs: lasting }));
     this.named = new NamedLifecycles(settings);
     this.wraps = Object.assign(membersOf(this as AgentLifecycle<never>) as AgentLifecycle, { [DURABLE]: this });
   }
 
   options<Context = unknown>(options: AgentOptions<Context>): AgentOptions<Context> {
-    const { lifecycle = [], loaders = [], tools, store } = options;
+    const { lifecycle = [], loaders = [], tools, store, logger } = options;
     // The agent describes the invalid option.
     if (!Array.isArray(lifecycle) || !Array.isArray(loaders)) return options;
     validateOption('clock', options.clock, clockRule);
     const clock = this.steps.time.clockOver(options.clock ?? systemClock);
+    this.retries.logger ??= logger;
     if (loaders.length > 0 || [tools, ...lifecycle.map((one) => one?.tools)].some(isLive))
       this.withLiveTools.add(clock);
     const { outside, inside } = this.named.arrange(lifecycle);
@@ -112,7 +121,7 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
       loaders: loaders.map((loader) => this.named.loader(loader)),
       ids: this.steps.ids,
       clock,
-      ...(store && { store: this.sessions(store, options.logger) }),
+      ...(store && { store: this.sessions(store) }),
     };
   }
 
@@ -120,10 +129,8 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
     return new RepeatedLog(log, this.steps);
   }
 
-  sessions(store: SessionStore, logger?: Logger): SessionStore {
-    // Such an engine keeps an execution that is refused, because an error would end it.
-    const endsWithErrors = this.settings.step.refuse !== undefined;
-    return durableSessions(store, this.steps, { endsWithErrors, logger });
+  sessions(store: SessionStore): SessionStore {
+    return durableSessions(store, this.steps, this.retries);
   }
 
   /** Finds out which hooks of the run are steps: those of the version that began it. */

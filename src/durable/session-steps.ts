@@ -1,11 +1,11 @@
 import { stoppedError } from '../agent/run/run-posts.js';
-import { type Clock, repeat, sleep } from '../internal/clock.js';
-import { consoleLogger, type Logger, logFailure } from '../internal/logger.js';
+import { endClaim, watchPosts } from '../agent/session/claim.js';
+import type { Awaitable } from '../internal/promise.js';
 import { durableToken } from '../lifecycle/hook-run/hook-run.js';
-import type { AppendAnswer, SessionAppend, SessionStore } from '../state/session-store.js';
-import { isTemporary } from './error.js';
+import type { AppendAnswer, ClaimAnswer, SessionAppend, SessionClaim, SessionStore } from '../state/session-store.js';
 import { stepScope } from './record/scope.js';
 import type { Steps } from './record/steps.js';
+import type { StoreRetries } from './record/store-retries.js';
 
 /** The claim of a run in the store. */
 interface HeldClaim {
@@ -17,27 +17,21 @@ interface HeldClaim {
   length: number;
 }
 
-interface EngineTraits {
-  /** True if an error would end an execution for good. */
-  readonly endsWithErrors: boolean;
-  readonly logger: Logger | undefined;
-}
-
 /**
  * Makes a store whose claims, appends and loads are steps. An append that runs again adds nothing twice, because the ids of
  * its entries are the same. The claims do not run out, because an engine may start the next attempt at any time. The other
  * methods call the store directly.
  */
-export function durableSessions(store: SessionStore, steps: Steps, options: EngineTraits): SessionStore {
+export function durableSessions(store: SessionStore, steps: Steps, retries: StoreRetries): SessionStore {
   let count = 0;
   /** By the tokens that the runs generate. */
   const claims = new Map<string, HeldClaim>();
-  const inStep = <T>(what: string, work: () => Promise<T>): Promise<T> => {
+  const inStep: InStep = (what, work) => {
     if (stepScope.getStore() !== undefined) return work();
     count += 1;
     const [name, key] = [`session ${what} ${count}`, `${steps.id}:session:${count}`];
-    const whole = options.endsWithErrors ? () => untilDone(work, { steps, name, ...options }) : work;
-    return steps.perform({ name, key, kind: 'session' }, whole);
+    const lasting = () => retries.run(`Step "${name}" of "${steps.id}"`, work);
+    return steps.perform({ name, key, kind: 'session' }, lasting);
   };
   const tokenOf = (token: string) => claims.get(token)?.token ?? token;
   return {
@@ -45,7 +39,7 @@ export function durableSessions(store: SessionStore, steps: Steps, options: Engi
       const { run } = claim;
       const token = durableToken(run);
       const own = { ...claim, token, ttlMs: ENDLESS_MS };
-      const { answer, ...stored } = await inStep('claim', async () => ({ token, answer: await store.claim(id, own) }));
+      const { answer, ...stored } = await claimInStep({ store, steps, inStep }, id, own);
       if (answer.claimed) claims.set(claim.token, { ...stored, run, session: id, length: answer.length });
       return answer;
     },
@@ -74,9 +68,35 @@ export function durableSessions(store: SessionStore, steps: Steps, options: Engi
       const isInStep = stepScope.getStore() !== undefined;
       const held = [...claims.values()].find(({ session }) => session === id);
       const look = async () => (isInStep ? listener() : stopRun(store, steps, held));
-      return watchPosts(store, id, { look, clock: steps.time.baseOf(undefined) });
+      return watchPosts({ store, id, clock: steps.time.baseOf(undefined) }, look);
     },
   };
+}
+
+type InStep = <T>(what: string, work: () => Promise<T>) => Promise<T>;
+
+interface ClaimStep {
+  readonly store: SessionStore;
+  readonly steps: Steps;
+  readonly inStep: InStep;
+}
+
+/** Claims in a step. If the execution is cancelled meanwhile, ends the claim, which the store may grant later. */
+async function claimInStep({ store, steps, inStep }: ClaimStep, id: string, claim: SessionClaim) {
+  const { token } = claim;
+  let asked: Awaitable<ClaimAnswer> | undefined;
+  try {
+    return await inStep('claim', async () => {
+      asked = store.claim(id, claim);
+      return { token, answer: await asked };
+    });
+  } catch (error) {
+    if (steps.isCancelled) {
+      await Promise.allSettled([asked]);
+      await endClaim(store, id, token).catch(() => {});
+    }
+    throw error;
+  }
 }
 
 function isLook({ entries, release }: SessionAppend): boolean {
@@ -89,40 +109,6 @@ function follow(claims: Map<string, HeldClaim>, token: string, { length, release
   if (held !== undefined) held.length = length;
   if (released || !owned) claims.delete(token);
 }
-
-interface Look {
-  readonly look: () => Promise<void>;
-  readonly clock: Clock;
-}
-
-function watchPosts(store: SessionStore, id: string, { look, clock }: Look): () => void {
-  return store.watch?.(id, () => void look().catch(() => {})) ?? repeat(look, LOOK_MS, clock);
-}
-
-/** How often a run looks for stops if its store cannot announce them. */
-const LOOK_MS = 1_000;
-
-/** A step of a session in an engine whose executions end for good with an error. */
-interface LastingStep {
-  readonly steps: Steps;
-  readonly name: string;
-  readonly logger: Logger | undefined;
-}
-
-/** Repeats work of a store that fails for a time. */
-async function untilDone<T>(work: () => Promise<T>, { steps, name, logger = consoleLogger }: LastingStep): Promise<T> {
-  for (let delayMs = 100; ; delayMs = Math.min(2 * delayMs, MAX_DELAY_MS)) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isTemporary(error) || steps.hasEnded) throw error;
-      logFailure({ logger }, `Step "${name}" of "${steps.id}" failed, and is tried again in ${delayMs} ms.`, error);
-      await sleep(delayMs, steps.time.baseOf(undefined));
-    }
-  }
-}
-
-const MAX_DELAY_MS = 30_000;
 
 /** A century. */
 const ENDLESS_MS = 100 * 365 * 24 * 3_600_000;

@@ -52,7 +52,8 @@ export interface StepOptions {
   readonly unread?: (() => Awaitable<readonly string[]>) | undefined;
   /**
    * Called before a run is aborted because the program does not fit the stored steps. Stays pending in an engine that would end
-   * the execution with the error. Default: the run is aborted.
+   * the execution with the error. In such an engine, a session store or blob store that fails for a time is asked again within
+   * the same attempt. Default: the run is aborted.
    */
   readonly refuse?: ((error: ReplayMismatchError) => Promise<never>) | undefined;
   /**
@@ -93,7 +94,10 @@ const rules = {
   isCancelled: callable,
 } satisfies OptionTable<StepOptions>;
 
-/** Stores large bytes outside of the engine. If a method rejects, this attempt of the execution ends. */
+/**
+ * Stores large bytes outside of the engine. If a method rejects, this attempt of the execution ends. In an engine with
+ * `refuse`, such as DBOS, the method is called again instead.
+ */
 export interface BlobStore {
   /** Stores bytes. A second call with the same key replaces the bytes. */
   put(key: string, bytes: Uint8Array): Promise<void>;

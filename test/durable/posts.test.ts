@@ -1,76 +1,14 @@
-import {
-  Agent,
-  type AgentLifecycle,
-  type Clock,
-  MemorySessionStore,
-  type RunResult,
-  type Session,
-  type SessionStore,
-} from 'keelson';
-import { durable, type JournalEntry, type MemoryStep, memoryStep, type Step } from 'keelson/durable';
-import { approval } from 'keelson/lifecycles';
+import { Agent, type AgentLifecycle, MemorySessionStore, type Model, type SessionStore, type Tool } from 'keelson';
+import { durable, memoryStep, type Step } from 'keelson/durable';
 import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { fakeClock, fastClock } from '../support/agent/fake-clock.js';
+import { fastClock } from '../support/agent/fake-clock.js';
 import { toolOf } from '../support/agent/sample-tools.js';
-import { aborted, pause, rejectionOf } from '../support/agent/settle.js';
+import { aborted, gate, pause, rejectionOf, until } from '../support/agent/settle.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
-import { transcript } from '../support/agent/transcript.js';
 import { endingAt } from '../support/durable/ending-step.js';
-import { approveAll } from '../support/durable/errand.js';
+import { again, attempt, elsewhere, namesOf, type OnWork } from '../support/durable/order.js';
 import { storeOver } from '../support/state/store-over.js';
-
-/** The work of a run at which somebody posts. */
-type OnWork = (what: string, signal?: AbortSignal) => unknown;
-
-interface Order {
-  readonly store: SessionStore;
-  readonly onWork?: OnWork;
-  readonly lifecycle?: readonly AgentLifecycle[];
-  readonly clock?: Clock;
-  readonly queueMs?: number;
-}
-
-const call = (name: string) => ({ name, id: name, input: {} });
-
-/** One attempt of a run that sends a mail, and waits for the approval of a payment. */
-async function attempt(step: Step, { store, onWork = () => {}, lifecycle = [], ...options }: Order) {
-  const model = scriptedModel(async ({ messages, signal }) => {
-    const said = messages.filter(({ role }) => role === 'assistant').length;
-    await onWork(`model ${said + 1}`, signal);
-    return [calls(call('mail')), calls(call('pay'))][said] ?? `Done with ${messages.length}.`;
-  });
-  const tool = (name: string) => toolOf(name, async (_input, { signal }) => (await onWork(name, signal)) ?? name);
-  const { clock, queueMs } = options;
-  const agent = new Agent(
-    durable({ step }).options({
-      model,
-      store,
-      tools: [tool('mail'), tool('pay')],
-      lifecycle: [approval({ tools: ['pay'] }), ...lifecycle],
-      logger: keepingLogger(),
-      ...(queueMs && { timeouts: { queueMs } }),
-      ...(clock && { clock }),
-    }),
-  );
-  const session = await agent.session({ id: 's' });
-  let result: RunResult = await session.run('Order.');
-  while (result.status === 'suspended') {
-    await onWork('wait');
-    result = await session.run('', { resume: await approveAll(result) });
-  }
-  return { text: result.text, said: transcript(session.messages) };
-}
-
-/** The session as a process without an engine has it. */
-function elsewhere(store: MemorySessionStore, clock?: Clock): Promise<Session> {
-  const agent = new Agent({ model: scriptedModel(['Taken over.']), store, ...(clock && { clock }) });
-  return agent.session({ id: 's' });
-}
-
-const copyOf = (journal: MemoryStep['journal']): readonly JournalEntry[] => JSON.parse(JSON.stringify(journal));
-const again = (step: MemoryStep) => memoryStep({ journal: copyOf(step.journal) });
-const namesOf = (step: MemoryStep) => step.journal.map((entry) => entry?.name);
 
 describe('messages to a durable run', () => {
   /** Sends a message during each work, once. */
@@ -122,6 +60,28 @@ describe('messages to a durable run', () => {
     expect(replayed).toEqual(first);
   });
 
+  test('with `when: now` abandon no model call, and join after the turn', async () => {
+    const store = new MemorySessionStore();
+    const there = await elsewhere(store);
+    // The run learns of the message by the append that comes right before a model call.
+    const append: SessionStore['append'] = async (id, given) => {
+      if (JSON.stringify(given.entries).includes('First.')) await there.send('Hurry.', { when: 'now', id: 'second' });
+      return store.append(id, given);
+    };
+    const works: string[] = [];
+    const onWork: OnWork = async (what) => {
+      works.push(what);
+      if (what === 'mail') await there.send('First.');
+    };
+
+    const { said } = await attempt(memoryStep(), { store: storeOver(store, { append }), onWork });
+
+    expect(works).toEqual(['model 1', 'mail', 'model 2', 'wait', 'pay', 'model 3']);
+    expect(said.slice(2, 7)).toEqual([
+      ...['tool: mail=mail', 'user: First.', 'assistant: call pay pay', 'tool: pay=pay', 'user: Hurry.'],
+    ]);
+  });
+
   test('can be taken back', async () => {
     const store = new MemorySessionStore();
     const step = memoryStep();
@@ -160,6 +120,100 @@ describe('a stop of a durable run', () => {
       code: 'ERR_RUN_ABORTED',
     });
     expect(namesOf(replayed)).toEqual(namesOf(step));
+  });
+
+  test('reaches it if the store cannot announce posts', async () => {
+    const store = new MemorySessionStore();
+    const onWork: OnWork = async (what, signal) => {
+      if (what !== 'mail') return undefined;
+      void (await elsewhere(store)).stop();
+      return aborted(signal as AbortSignal);
+    };
+    const order = { store: storeOver(store, {}), onWork, clock: fastClock(Date.now()) };
+
+    expect(await rejectionOf(attempt(memoryStep(), order))).toMatchObject({ cause: 'the answer was stopped' });
+  });
+
+  test('is looked for among the entries that the run does not know', async () => {
+    const store = new MemorySessionStore();
+    const looks: (readonly string[])[] = [];
+    const append: SessionStore['append'] = async (id, given) => {
+      const answer = await store.append(id, given);
+      if (given.entries.length === 0 && !given.release) looks.push(answer.entries.map((entry) => entry.id));
+      return answer;
+    };
+    const onWork: OnWork = async (what) => {
+      if (!['mail', 'pay'].includes(what)) return;
+      await (await elsewhere(store)).send('More.', { id: what });
+      await pause();
+    };
+
+    const { watch } = store;
+    await attempt(memoryStep(), { store: storeOver(store, { append, watch: watch.bind(store) }), onWork });
+
+    expect(looks).toEqual([['mail:post'], ['pay:post']]);
+  });
+
+  test('of one call does not end the run', async () => {
+    const store = new MemorySessionStore();
+    const stops: Promise<boolean>[] = [];
+    const onWork: OnWork = async (what, signal) => {
+      if (what !== 'mail') return;
+      stops.push((await elsewhere(store)).stop({ path: ['mail'] }));
+      await pause(10);
+      expect(signal?.aborted).toBe(false);
+    };
+
+    expect((await attempt(memoryStep(), { store, onWork })).text).toBe('Done with 5.');
+    expect(await Promise.all(stops)).toEqual([false]);
+  });
+
+  test('ends a run that a tool starts in its own code', async () => {
+    const store = new MemorySessionStore();
+    const engine = durable({ step: memoryStep() });
+    const open = (model: Model, tools: readonly Tool[] = []) =>
+      new Agent(engine.options({ model, tools, store, logger: keepingLogger() }));
+    const asked = scriptedModel(async ({ signal }) => {
+      const there = await new Agent({ model: scriptedModel([]), store }).session({ id: 'inside' });
+      void there.stop({ reason: 'Enough.' });
+      return aborted(signal as AbortSignal);
+    });
+    const inside = open(asked);
+    const ask = toolOf('ask', async () => (await (await inside.session({ id: 'inside' })).run('Well?')).text);
+
+    const result = await open(scriptedModel([calls('ask'), 'Stopped.']), [ask]).run('Ask.');
+
+    expect(result.text).toBe('Stopped.');
+    expect(JSON.stringify(result.history)).toContain('Enough.');
+  });
+
+  test('is not stored with a step that the engine begins after it has ended the attempt', async () => {
+    const store = new MemorySessionStore();
+    const inner = memoryStep();
+    const beginning = gate();
+    const engine = new AbortController();
+    const step = (...given: Parameters<Step>): ReturnType<Step> => {
+      if (given[0] !== 'model 2') return inner(...given);
+      return Promise.race([beginning.pass().then(() => inner(...given)), aborted(engine.signal)]);
+    };
+    const stopper: AgentLifecycle = {
+      name: 'stopper',
+      async beforeModel(_messages, { turn }) {
+        if (turn !== 2) return;
+        void (await elsewhere(store)).stop();
+        await pause(10);
+      },
+    };
+    const outcome = rejectionOf(attempt(Object.assign(step, inner), { store, lifecycle: [stopper] }));
+    await until(() => beginning.arrived === 1);
+
+    engine.abort(new TypeError('lost'));
+    await outcome;
+    beginning.open();
+    await pause();
+
+    expect(namesOf(inner)).not.toContain('model 2');
+    expect(await rejectionOf(attempt(again(inner), { store }))).toMatchObject({ cause: 'the answer was stopped' });
   });
 
   test('between two steps is stored with the next one, whose work does not run', async () => {
@@ -214,126 +268,5 @@ describe('a stop of a durable run', () => {
 
     expect(error).toMatchObject({ code: 'ERR_RUN_ABORTED', cause: 'the answer was stopped' });
     expect(await stopping).toBe(true);
-  });
-});
-
-describe('the claim of a durable run', () => {
-  const HOUR = 3_600_000;
-
-  /** Begins a run whose process ends during the mail, and lets an hour pass. */
-  async function abandoned() {
-    const later = fastClock(Date.now() + HOUR);
-    let now = Date.now;
-    const store = new MemorySessionStore({ clock: { ...later, now: () => now() } });
-    const first = endingAt(6, 'after');
-    await attempt(first, { store }).catch(() => {});
-    now = later.now;
-    return { store, first, later };
-  }
-
-  test('outlives any time between two attempts', async () => {
-    const { store, first, later } = await abandoned();
-    const there = await elsewhere(store, later);
-
-    expect(await rejectionOf(there.run('Hi.', { timeouts: { queueMs: 1 } }))).toMatchObject({
-      code: 'ERR_SESSION_BUSY',
-    });
-    expect((await attempt(again(first), { store })).text).toBe('Done with 5.');
-    expect((await there.run('Hi.')).text).toBe('Taken over.');
-  });
-
-  test('is not renewed before a call, so that parallel calls begin in their order', async () => {
-    const store = new MemorySessionStore();
-    const clock = fakeClock(Date.now());
-    let lateRenewals = 0;
-    let isAnswered = false;
-    const renew: SessionStore['renew'] = (id, claim) => {
-      if (isAnswered) lateRenewals += 1;
-      return store.renew(id, claim);
-    };
-    const answer = async () => {
-      // The claim is renewed once, and then runs out by the time of the run.
-      clock.advance(400);
-      await pause();
-      clock.advance(10_000);
-      await pause();
-      isAnswered = true;
-      return calls(call('a'), call('b'));
-    };
-    const options = { model: scriptedModel([answer, 'Done.']), timeouts: { claimMs: 900 }, clock };
-    const tools = ['a', 'b'].map((name) => toolOf(name, () => name));
-    const step = memoryStep();
-    const agent = new Agent(durable({ step }).options({ ...options, tools, store: storeOver(store, { renew }) }));
-
-    await (await agent.session({ id: 's' })).run('Go.');
-
-    expect(lateRenewals).toBe(0);
-    expect(namesOf(step).filter((name) => name?.startsWith('tool '))).toEqual(['tool a a', 'tool b b']);
-  });
-
-  test('is taken by hand, and the run then ends as one that has lost its session', async () => {
-    const { store, first, later } = await abandoned();
-    const there = await elsewhere(store, later);
-
-    expect(await there.break({ reason: 'The workflow is gone.', by: 'ops' })).toBe(true);
-
-    expect((await there.run('Hi.')).text).toBe('Taken over.');
-    expect(there.entries.find(({ body }) => body.type === 'post')).toMatchObject({
-      by: 'ops',
-      body: { post: { type: 'stop', reason: 'The workflow is gone.' } },
-    });
-    expect(await rejectionOf(attempt(again(first), { store }))).toMatchObject({ code: 'ERR_SESSION_LOST' });
-    expect(await there.break()).toBe(false);
-  });
-
-  test('of a run without an engine cannot be broken', async () => {
-    const store = new MemorySessionStore();
-    await store.claim('s', { token: 'other', run: 'run_1', ttlMs: HOUR });
-    expect(await (await elsewhere(store)).break()).toBe(false);
-    expect(await store.claim('s', { token: 'third', run: 'run_2', ttlMs: 1 })).toMatchObject({ claimed: false });
-  });
-
-  test('ends when the engine cancels the execution', async () => {
-    const store = new MemorySessionStore();
-    const inner = memoryStep();
-    const cancelled = new TypeError('cancelled');
-    const step = (...[name, run, options]: Parameters<Step>): ReturnType<Step> =>
-      name === 'model 2' ? Promise.reject(cancelled) : inner(name, run, options);
-    const own = Object.assign(step, { id: inner.id, isCancelled: (error: unknown) => error === cancelled });
-
-    expect(await rejectionOf(attempt(own, { store }))).toMatchObject({ code: 'ERR_RUN_ABORTED', cause: cancelled });
-
-    expect((await (await elsewhere(store)).run('Hi.')).text).toBe('Taken over.');
-  });
-
-  test('is given up after `queueMs` if another run holds the session, in each attempt', async () => {
-    const store = new MemorySessionStore();
-    await store.claim('s', { token: 'other', run: 'run_1', ttlMs: HOUR });
-    const step = memoryStep();
-    const order = { store, clock: fastClock(Date.now()), queueMs: 2_000 };
-
-    expect(await rejectionOf(attempt(step, order))).toMatchObject({ code: 'ERR_SESSION_BUSY' });
-    const replayed = again(step);
-    expect(await rejectionOf(attempt(replayed, order))).toMatchObject({ code: 'ERR_SESSION_BUSY' });
-    expect(namesOf(replayed)).toEqual(namesOf(step));
-  });
-
-  test('in an engine that would end with the error, a store that fails for a time is asked again', async () => {
-    const store = new MemorySessionStore();
-    const failures = new Set(['load', 'claim', 'append']);
-    const once = <Method extends 'load' | 'claim' | 'append'>(method: Method): SessionStore[Method] =>
-      ((id: string, ...rest: [never]) => {
-        if (failures.delete(method)) throw new TypeError('connection refused');
-        return store[method](id, ...rest);
-      }) as SessionStore[Method];
-    const faulty = storeOver(store, { load: once('load'), claim: once('claim'), append: once('append') });
-    const inner = memoryStep();
-    const step = Object.assign((...given: Parameters<Step>) => inner(...given), inner, {
-      refuse: () => pause() as never,
-    });
-
-    const { text } = await attempt(step, { store: faulty, clock: fastClock(Date.now()) });
-
-    expect([text, failures.size]).toEqual(['Done with 5.', 0]);
   });
 });

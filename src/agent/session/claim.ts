@@ -35,7 +35,7 @@ export interface ClaimOwner {
 
 /**
  * The claim of one run on its conversation. Adds entries in order, those that wait as one append, and renews itself every
- * third of its time, until it is released.
+ * third of its time, if it has an end, until it is released.
  */
 export class Claim implements RunClaim {
   owner: ClaimOwner | undefined = undefined;
@@ -177,8 +177,10 @@ export class Claim implements RunClaim {
 
   private startRenewals(): void {
     const { session } = this;
+    const { ttlMs, until, clock } = session;
     // A store that is away may be back at the next renewal.
-    const stopRenewing = repeat(() => this.renew(), Math.max(1, session.ttlMs / 3), session.clock);
+    const stopRenewing =
+      until === Number.POSITIVE_INFINITY ? () => {} : repeat(() => this.renew(), Math.max(1, ttlMs / 3), clock);
     const unwatch = watchPosts(session, () => this.flush(true));
     this.isRenewing = true;
     this.stopRenewals = () => {
@@ -189,8 +191,19 @@ export class Claim implements RunClaim {
   }
 }
 
+/** Ends the claim of a token, also if others have posted meanwhile. Does nothing if the token holds no claim. */
+export async function endClaim(store: SessionStore, id: string, token: string): Promise<void> {
+  for (let length = 0, isHeld = true; isHeld; ) {
+    const answer = await store.append(id, { token, length, entries: [], release: true });
+    length = answer.length;
+    isHeld = answer.owned && !answer.released;
+  }
+}
+
+type WatchedSession = Pick<ClaimedSession, 'store' | 'id' | 'clock'>;
+
 /** Calls `look` when a post was added, or every second if the store cannot tell. Returns a function that ends the watch. */
-function watchPosts({ store, id, clock }: ClaimedSession, look: () => Promise<void>): () => void {
+export function watchPosts({ store, id, clock }: WatchedSession, look: () => Promise<void>): () => void {
   if (store.watch === undefined) return repeat(look, LOOK_MS, clock);
   let isWatching = true;
   let posted = createDeferred<void>();

@@ -3,6 +3,7 @@ import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import type { SuspendedCall, ToolCallPart, UserMessage } from '../../model/message.js';
 import { interruptedResult } from '../../state/record/message-list.js';
 import type { OpenTurn } from '../../state/record/nested-runs.js';
+import type { SessionRecord } from '../../state/record/session-record.js';
 import type { RunLog, RunOutcome } from '../../state/run-log/run-log.js';
 import { isEdit, resolveEdits } from '../../tools/edited-approval.js';
 import type { AnySessionRunOptions } from '../agent-options.js';
@@ -111,8 +112,8 @@ export class OwnedRun {
     const isOff = isKnown && !record.pathTo(record.tip).some(({ id }) => id === inputId);
     // A question whose answer was stopped gets a new one, on a branch of its own.
     const from = isOff || (isKnown && wasStopped(record, inputId)) ? inputId : at;
+    if (from === undefined && options.resume && agent.durable && !hasOpen(record)) throw new RunAbortedError(DECIDED);
     const continued = from === undefined ? await this.closeInterrupted() : NOTHING_OPEN;
-    if (options.resume && agent.durable && !continued.waits) throw new RunAbortedError(DECIDED);
     const tip = from === undefined ? record.tip : (from ?? undefined);
     const model = tip === record.tip ? record.model.copy() : record.modelAt(tip);
     if (continued.open !== undefined) record.nested.mark(model, continued.open);
@@ -172,9 +173,13 @@ export class OwnedRun {
     await claim.flush();
     const left = Object.entries(resume ?? {}).filter(([id]) => !ended.some((call) => call.id === id));
     const { openTurn: open } = record;
-    const waits = open !== undefined || record.pending !== undefined;
-    return { open, resume: resume && Object.fromEntries(left), waits, again, asked };
+    return { open, resume: resume && Object.fromEntries(left), waits: hasOpen(record), again, asked };
   }
+}
+
+/** True if calls or an answer are open. */
+function hasOpen({ openTurn, pending }: SessionRecord): boolean {
+  return openTurn !== undefined || pending !== undefined;
 }
 
 /** A call that has begun has used its idempotency key, which stands for its arguments. */

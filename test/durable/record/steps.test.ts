@@ -1,9 +1,10 @@
 import { Agent, LifecycleError, MemorySessionStore, RunAbortedError, toolResult } from 'keelson';
-import { type BlobStore, durable, isFinalError, type MemoryStep, memoryStep } from 'keelson/durable';
+import { type BlobStore, durable, isFinalError, type MemoryStep, memoryStep, type Step } from 'keelson/durable';
 import { calls, type ScriptEntry, says, scriptedModel } from 'keelson/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { fakeClock, fastClock } from '../../support/agent/fake-clock.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
-import { aborted, pause, rejectionOf } from '../../support/agent/settle.js';
+import { aborted, gate, pause, rejectionOf, until } from '../../support/agent/settle.js';
 import { keepingLogger } from '../../support/agent/silent-logger.js';
 import { twice } from '../../support/durable/attempts.js';
 
@@ -39,14 +40,20 @@ function drawing(blobs: BlobStore) {
     return toolResult(PICTURE);
   });
   let journal: MemoryStep['journal'] = [];
-  const attempt = async (script: readonly ScriptEntry[], slow = toolOf('slow', () => 'done')) => {
-    const step = memoryStep({ journal });
-    journal = step.journal;
+  const logger = keepingLogger();
+  const attempt = async (
+    script: readonly ScriptEntry[],
+    slow = toolOf('slow', () => 'done'),
+    refuse?: Step['refuse'],
+  ) => {
+    const inner = memoryStep({ journal });
+    journal = inner.journal;
+    const step = Object.assign((...given: Parameters<Step>) => inner(...given), inner, { refuse });
     const engine = durable({ step, blobs, maxInlineBytes: 2 });
-    const options = { model: scriptedModel(script), tools: [draw, slow], logger: keepingLogger() };
+    const options = { model: scriptedModel(script), tools: [draw, slow], clock: fastClock(), logger };
     return new Agent(engine.options(options)).run('Draw.');
   };
-  return { keys, attempt, names: () => journal.filter(Boolean).map((entry) => entry?.name) };
+  return { keys, attempt, logger, names: () => journal.filter(Boolean).map((entry) => entry?.name) };
 }
 
 const BOTH = calls({ name: 'draw', id: 'one' }, { name: 'slow', id: 'two' });
@@ -84,6 +91,23 @@ describe('a blob store that fails', () => {
     expect((await attempt([])).text).toBe(text);
     expect(keys).toHaveLength(1);
     expect(names()).toHaveLength(5);
+  });
+
+  test('is asked again in an engine that would end the execution with the error', async () => {
+    const blobs = new FaultyBlobs();
+    const { keys, attempt, logger } = drawing(blobs);
+    const refuse = () => new Promise<never>(() => {});
+    blobs.failures.put = 2;
+
+    const { text } = await attempt([BOTH, says('Drawn.')], undefined, refuse);
+    blobs.failures.get = 2;
+
+    expect(text).toBe('Drawn.');
+    expect((await attempt([], undefined, refuse)).text).toBe(text);
+    expect(keys).toHaveLength(1);
+    expect(logger.lines.filter((line) => line.includes('is tried again in'))).toEqual(
+      ['put', 'put', 'get', 'get'].map((method) => expect.stringContaining(`\`blobs.${method}\` of "${keys[0]}/1"`)),
+    );
   });
 
   test('rejects the load of a session, and the load runs again', async () => {
@@ -142,4 +166,50 @@ test('effects that are not JSON are an error of the step, and the engine gets no
     expect(String(outcome)).toContain('The result of step "tool adds call_1" is not JSON');
   }
   expect(names).toEqual(['start', 'model 1', 'tool adds call_1']);
+});
+
+describe('a run that is aborted in a step', () => {
+  /** Aborts a run in its model call. The engine stores the step when the gate opens. */
+  async function abortedRun() {
+    const clock = fakeClock();
+    const inner = memoryStep();
+    const storing = gate();
+    const step = (...[name, run, info]: Parameters<Step>): ReturnType<Step> => {
+      const late = () => run().then((value) => storing.pass().then(() => value));
+      return inner(name, name === 'model 1' ? late : run, info);
+    };
+    const stop = new AbortController();
+    const model = scriptedModel(({ signal }) => {
+      stop.abort('Enough.');
+      return aborted(signal as AbortSignal);
+    });
+    const agent = new Agent(durable({ step: Object.assign(step, inner) }).options({ model, clock }));
+    const ended = vi.fn();
+    const error = rejectionOf(agent.run('Hello.', { signal: stop.signal }).finally(ended));
+    await until(() => storing.arrived === 1);
+    await pause();
+    return { clock, error, ended, storing, names: () => inner.journal.filter(Boolean).map((entry) => entry?.name) };
+  }
+
+  test('ends once the engine has stored the step', async () => {
+    const { error, ended, storing, names } = await abortedRun();
+
+    expect(ended).not.toHaveBeenCalled();
+    storing.open();
+
+    expect(await error).toMatchObject({ code: 'ERR_RUN_ABORTED', cause: 'Enough.' });
+    expect(names()).toEqual(['start', 'model 1']);
+  });
+
+  test('ends after five seconds if the engine does not store the step', async () => {
+    const { clock, error, ended, names } = await abortedRun();
+
+    clock.advance(4_999);
+    await pause();
+    expect(ended).not.toHaveBeenCalled();
+    clock.advance(1);
+
+    expect(await error).toMatchObject({ code: 'ERR_RUN_ABORTED', cause: 'Enough.' });
+    expect(names()).toEqual(['start']);
+  });
 });

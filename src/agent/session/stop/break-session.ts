@@ -1,7 +1,7 @@
 import { validateOptions } from '../../../internal/options/validate.js';
 import { durableToken } from '../../../lifecycle/hook-run/hook-run.js';
 import type { Post } from '../../../state/record/entry.js';
-import type { AppendAnswer } from '../../../state/session-store.js';
+import { endClaim } from '../claim.js';
 import { postTo } from '../sent-message.js';
 import { SessionStoreError } from '../session-error.js';
 import type { StoredSession } from '../stored-session.js';
@@ -14,25 +14,19 @@ export async function breakClaim(session: StoredSession, options: BreakOptions):
   const run = await session.running();
   if (run === undefined) return false;
   const token = durableToken(run);
-  let { owned, length } = await lookAs(session, token);
-  if (!owned) return false;
+  if (!(await ownsClaim(session, token))) return false;
   // The post tells why. An execution that goes on after all stops when it reads the post.
   const post: Post = { type: 'stop', run, ...(reason !== undefined && { reason }) };
   await postTo(session, { id: session.agent.defaults.ids.next('entry'), by, post });
-  for (let released = false; owned && !released; ) {
-    ({ owned, released, length } = await lookAs(session, token, { length, release: true }));
-  }
+  await endClaim(session.store, session.id, token).catch((error) => {
+    throw new SessionStoreError(session.id, 'saved', error);
+  });
   return true;
 }
 
-/** Appends nothing. Tells if the token holds the claim. */
-async function lookAs(
-  { store, id }: StoredSession,
-  token: string,
-  append: { readonly length: number; readonly release?: boolean } = { length: 0 },
-): Promise<AppendAnswer> {
+async function ownsClaim({ store, id }: StoredSession, token: string): Promise<boolean> {
   try {
-    return await store.append(id, { token, entries: [], ...append });
+    return (await store.append(id, { token, length: 0, entries: [] })).owned;
   } catch (error) {
     throw new SessionStoreError(id, 'saved', error);
   }

@@ -1,0 +1,36 @@
+import { sleep } from '../../internal/clock.js';
+import { consoleLogger, type Logger, logFailure } from '../../internal/logger.js';
+import { isTemporary } from '../error.js';
+import type { Step } from '../step.js';
+import type { Steps } from './steps.js';
+
+/** Asks a store again that fails for a time, in an engine that would end the execution with the error. */
+export class StoreRetries {
+  /** The logger of the first agent that has one. */
+  logger: Logger | undefined = undefined;
+
+  constructor(
+    private readonly step: Step,
+    private readonly steps: () => Steps,
+  ) {}
+
+  /** Calls `work`, until it succeeds or this attempt of the execution ends. `what` names it in the log. */
+  async run<T>(what: string, work: () => Promise<T>): Promise<T> {
+    // An engine has `refuse` because an error would end the execution.
+    if (this.step.refuse === undefined) return work();
+    const steps = this.steps();
+    const { logger = consoleLogger } = this;
+    for (let delayMs = 100; ; delayMs = Math.min(2 * delayMs, MAX_DELAY_MS)) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isTemporary(error) || steps.hasEnded) throw error;
+        logFailure({ logger }, `${what} failed, and is tried again in ${delayMs} ms.`, error);
+        await sleep(delayMs, steps.time.baseOf(undefined));
+        if (steps.hasEnded) throw error;
+      }
+    }
+  }
+}
+
+const MAX_DELAY_MS = 30_000;
