@@ -1,5 +1,22 @@
-import { Agent, type AgentOptions, MemorySessionStore, type SessionStore, type Tool } from 'keelson';
-import { durable, isFinalError, type MemoryStep, memoryStep, type Step } from 'keelson/durable';
+import {
+  Agent,
+  type AgentLifecycle,
+  type AgentOptions,
+  HookAction,
+  type JsonValue,
+  MemorySessionStore,
+  type SessionStore,
+  type Tool,
+} from 'keelson';
+import {
+  defineStep,
+  durable,
+  isFinalError,
+  type MemoryStep,
+  memoryStep,
+  type Step,
+  type StepFunction,
+} from 'keelson/durable';
 import { StoreCorruptError } from 'keelson/file';
 import { approval } from 'keelson/lifecycles';
 import { calls, type ScriptEntry, says, scriptedModel } from 'keelson/testing';
@@ -172,6 +189,34 @@ describe('sessions of durable runs', () => {
     expect(errors.map((error) => isFinalError(error))).toEqual([true, true]);
     expect(errors[1]).toMatchObject({ code: 'ERR_SESSION_STORE', cause: { originalCode: 'ERR_STORE_CORRUPT' } });
     expect(down).toHaveBeenCalledTimes(1);
+  });
+
+  test('a version that ends a run early is refused, also by an engine that finds steps by their keys', async () => {
+    const store = new MemorySessionStore();
+    const stored = new Map<string, { readonly name: string; readonly value: JsonValue }>();
+    const attempt = async (lifecycle: readonly AgentLifecycle[], script: readonly ScriptEntry[]) => {
+      const asked = new Set<string>();
+      const unread = () => [...stored].flatMap(([key, { name }]) => (asked.has(key) ? [] : [name]));
+      const perform: StepFunction = async (name, run, { key }) => {
+        asked.add(key);
+        const value = stored.get(key)?.value ?? JSON.parse(JSON.stringify(await run()));
+        stored.set(key, { name, value });
+        return value;
+      };
+      const engine = durable({ step: defineStep('keyed', perform, { unread }) });
+      const options = { model: scriptedModel(script), tools: [toolOf('look', () => 'seen')], store, lifecycle };
+      return (await new Agent(engine.options(options)).session({ id: 's' })).run('Look.');
+    };
+    await attempt([], [calls('look'), says('Seen.')]);
+    const early: AgentLifecycle = {
+      name: 'early',
+      afterModel: (response) => HookAction.modify({ ...response, content: [{ type: 'text', text: 'No need.' }] }),
+    };
+
+    expect(await rejectionOf(attempt([early], []))).toMatchObject({
+      code: 'ERR_RUN_ABORTED',
+      cause: { code: 'ERR_REPLAY_MISMATCH', step: 'the end of the run', stored: 'tool look call_1' },
+    });
   });
 
   test('`sessions` wraps a store for one session', async () => {

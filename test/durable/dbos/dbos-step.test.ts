@@ -6,6 +6,7 @@ import {
   Agent,
   type AgentOptions,
   type JsonValue,
+  MemorySessionStore,
   type Message,
   type Model,
   ModelError,
@@ -204,7 +205,7 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
       },
     );
 
-    test('a cancel of the workflow aborts the model call, and no other step begins', async () => {
+    test('a cancel of the workflow aborts the model call and lets go of the session, and no other step begins', async () => {
       let signal: AbortSignal | undefined;
       const model: Model = {
         id: 'slow',
@@ -213,10 +214,11 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
           return aborted(request.signal as AbortSignal);
         },
       };
+      const store = new MemorySessionStore();
       let thrown: unknown;
       const body = async () => {
         try {
-          await agentOf({ model }).run('Hello.');
+          await (await agentOf({ model, store }).session({ id: 's' })).run('Hello.');
         } catch (error) {
           thrown = error;
           throw error;
@@ -232,7 +234,8 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
       expect(thrown).toMatchObject({ cause: CANCELLED });
       expect(signal.aborted).toBe(true);
       expect(await handle.getStatus()).toMatchObject({ status: 'CANCELLED' });
-      expect(await dbos.steps('cancelled')).toEqual(['start']);
+      expect((await dbos.steps('cancelled')).at(-1)).toBe('session append 3');
+      while ((await store.load('s'))?.holder !== undefined) await pause(5);
     });
 
     test('a shutdown of DBOS during a model call does not end the workflow: the next launch runs the call again', async () => {

@@ -2,12 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Context, createEndpointHandler, service } from '@restatedev/restate-sdk';
-import type { JsonValue } from 'keelson';
-import { memoryStep, restateStep } from 'keelson/durable';
+import { type Context, createEndpointHandler, service, TerminalError } from '@restatedev/restate-sdk';
+import { Agent, type JsonValue, MemorySessionStore } from 'keelson';
+import { durable, isFinalError, memoryStep, restateStep } from 'keelson/durable';
+import { scriptedModel } from 'keelson/testing';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { freePort } from '../../../examples/host/free-port.js';
-import { until } from '../../support/agent/settle.js';
+import { aborted, pause, until } from '../../support/agent/settle.js';
+import { keepingLogger } from '../../support/agent/silent-logger.js';
 import { ANSWER } from '../../support/durable/errand.js';
 import { fileLog, linesOf } from '../../support/durable/file-log.js';
 import { finishErrand } from '../../support/durable/finish-errand.js';
@@ -19,6 +21,8 @@ import { twoAgents } from '../../support/durable/two-agents.js';
 
 // A process that was killed needs seconds to start again on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const asTerminalError = (error: unknown) => (isFinalError(error) ? new TerminalError(String(error)) : undefined);
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-restate-'));
 
@@ -34,16 +38,23 @@ describeWithRestate('restateStep with a real server', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  testStep('restateStep', async (id, program) => {
+  /** Calls a handler that runs in this process. */
+  async function callHere(id: string, run: (ctx: Context) => Promise<JsonValue>): Promise<Response> {
     const port = await freePort();
-    const run = (ctx: Context) =>
-      program({ step: restateStep(ctx), crash: () => Promise.reject(new TypeError('The attempt ends.')) });
-    const http2Server = createServer(createEndpointHandler({ services: [service({ name: id, handlers: { run } })] }));
+    const options = { asTerminalError };
+    const services = [service({ name: id, handlers: { run }, options })];
+    const http2Server = createServer(createEndpointHandler({ services }));
     await new Promise<void>((resolve) => void http2Server.listen(port, resolve));
     await restate.register(`http://127.0.0.1:${port}`);
     const answer = await fetch(`${restate.ingress}/${id}/run`, { method: 'POST' });
     http2Server.close();
-    return (await answer.json()) as JsonValue;
+    return answer;
+  }
+
+  testStep('restateStep', async (id, program) => {
+    const run = (ctx: Context) =>
+      program({ step: restateStep(ctx), crash: () => Promise.reject(new TypeError('The attempt ends.')) });
+    return (await (await callHere(id, run)).json()) as JsonValue;
   });
 
   test('an errand finishes after kills of the service and of the server, and runs no stored step again', async () => {
@@ -103,7 +114,7 @@ describeWithRestate('restateStep with a real server', () => {
     const path = join(folder, 'cancelled');
     const sent = restate.send('hang', { name: 'cancelled' });
     await until(() => linesOf(path).length === 1);
-    await restate.cancel('hang');
+    await restate.cancel('errands/hang');
     const response = await sent;
 
     expect([response.status, await response.text()]).toEqual([500, expect.stringContaining('The run was aborted')]);
@@ -112,6 +123,25 @@ describeWithRestate('restateStep with a real server', () => {
         .all()
         .map(({ what }) => what),
     ).toEqual(['model 1', 'aborted: RunAbortedError']);
+  });
+
+  test('a cancelled invocation lets go of its session', async () => {
+    const store = new MemorySessionStore();
+    let isAsked = false;
+    const model = scriptedModel(({ signal }) => {
+      isAsked = true;
+      return aborted(signal as AbortSignal);
+    });
+    const answering = callHere('session', async (ctx) => {
+      const agent = new Agent(durable({ step: restateStep(ctx) }).options({ model, store, logger: keepingLogger() }));
+      return (await (await agent.session({ id: 's' })).run('Hi.')).text;
+    });
+    await until(() => isAsked);
+
+    await restate.cancel('session/run');
+
+    expect((await answering).status).toBe(500);
+    while ((await store.load('s'))?.holder !== undefined) await pause(5);
   });
 
   test('invalid decisions are refused, and the host gets the problem with a new id', async () => {

@@ -45,8 +45,8 @@ export interface RestateSetup {
   send(handler: string, request: object): Promise<Response>;
   /** Reads the steps of a finished call from the journal of the server. */
   journal(id: string): Promise<readonly StoredStep[]>;
-  /** Cancels all invocations of a handler. */
-  cancel(handler: string): Promise<void>;
+  /** Cancels all invocations of a handler, such as `errands/hang`. */
+  cancel(target: string): Promise<void>;
   /** Sends decisions, as another process does, to the last id that a file names. Waits until the server accepts them. */
   decide(file: string, decisions: object): Promise<void>;
   close(): Promise<void>;
@@ -86,7 +86,7 @@ export async function startRestate(folder: string): Promise<RestateSetup> {
     send: (handler, request) =>
       fetch(`${ingress}/errands/${handler}`, { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(request) }),
     journal: (id) => journalOf(`http://127.0.0.1:${adminPort}`, id),
-    cancel: (handler) => cancel(`http://127.0.0.1:${adminPort}`, handler),
+    cancel: (target) => cancel(`http://127.0.0.1:${adminPort}`, target),
     decide: (file, decisions) => decide(ingress, file, decisions),
     async close() {
       await service.close();
@@ -107,8 +107,8 @@ async function register(admin: string, uri: string): Promise<void> {
   expect.fail('the Restate server did not accept the service within ten seconds');
 }
 
-async function cancel(admin: string, handler: string): Promise<void> {
-  const rows = await query<{ id: string }>(admin, `select id from sys_invocation where target = 'errands/${handler}'`);
+async function cancel(admin: string, target: string): Promise<void> {
+  const rows = await query<{ id: string }>(admin, `select id from sys_invocation where target = '${target}'`);
   for (const { id } of rows) await fetch(`${admin}/invocations/${id}/cancel`, { method: 'PATCH' });
 }
 
