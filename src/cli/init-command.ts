@@ -2,6 +2,7 @@ import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { safeText } from '../internal/safe-text.js';
+import { hasCode } from '../process/files/error-code.js';
 import type { Command } from './command.js';
 
 /** The folders of the examples that `keelson init` copies. */
@@ -44,9 +45,8 @@ async function problemOf(folder: string): Promise<string | undefined> {
     const files = await readdir(folder);
     return files.length > 0 ? 'is not empty. Pass the name of a new folder.' : undefined;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return undefined;
-    if (code === 'ENOTDIR') return 'is a file, or inside of one. Pass the name of a new folder.';
+    if (hasCode(error, 'ENOENT')) return undefined;
+    if (hasCode(error, 'ENOTDIR')) return 'is a file, or inside of one. Pass the name of a new folder.';
     throw error;
   }
 }
