@@ -119,7 +119,7 @@ test('can be used with the keyboard alone', async () => {
   assert.notEqual(await selected(), before);
 
   await page.keyboard.press('/');
-  await page.keyboard.type('refund');
+  await page.keyboard.type('expired');
   assert.match(await page.$eval('.count', (count) => count.textContent), /^\d of \d+$/);
   await page.keyboard.press('Escape');
   assert.equal(await page.$eval('.count', (count) => count.textContent), '');
