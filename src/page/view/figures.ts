@@ -15,11 +15,6 @@ export function countText(count: number): string {
   return Math.round(count / 1_000) < 1_000 ? `${trimmed(count / 1_000)}k` : `${trimmed(count / 1_000_000)}M`;
 }
 
-/** Returns an amount of US dollars for people. */
-export function moneyText(dollars: number): string {
-  return dollars > 0 && dollars < 0.01 ? `$${dollars.toPrecision(2)}` : `$${dollars.toFixed(2)}`;
-}
-
 function trimmed(value: number): string {
   return value < 10 ? value.toFixed(1).replace('.0', '') : String(Math.round(value));
 }
