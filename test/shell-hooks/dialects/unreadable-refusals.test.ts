@@ -33,6 +33,9 @@ const PLACES: readonly (readonly [string, (refusal: string) => string])[] = [
   ['in an array', (refusal) => `[${refusal}]`],
   ['without its last bracket', (refusal) => refusal.slice(0, -1)],
   ['in the strings of a log', (refusal) => `log ${JSON.stringify(refusal)}`],
+  ['escaped three times', (refusal) => `log ${[1, 2, 3].reduce((text) => JSON.stringify(text), refusal)}`],
+  ['with many blanks', (refusal) => `log\n${refusal.replaceAll(':', ' '.repeat(9).concat(':', ' '.repeat(99)))}`],
+  ['with values on lines of their own', (refusal) => `log\n${refusal.replaceAll(':', `:\n${' '.repeat(12)}`)}`],
 ];
 const CASES = REFUSALS.flatMap(([dialect, refusal]) =>
   PLACES.flatMap(([place, at]) =>
