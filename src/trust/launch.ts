@@ -29,8 +29,13 @@ export interface LocatedItem {
   readonly executable: Executable | undefined;
 }
 
-/** Resolves the paths of an item and finds its program. Throws an `ItemUnboundError` if the program is missing. */
+/**
+ * Resolves the paths of an item and finds its program. Throws an `ItemUnboundError` if the item is invalid or the program
+ * is missing.
+ */
 export function locateItem(item: TrustItem, place: TrustPlace): LocatedItem {
+  // The host may name its own items as it likes.
+  if (item.scope !== 'builtin') validateItem(item);
   const cwd = resolve(item.root ?? place.workspaceDir, item.cwd ?? '.');
   const root = item.root === undefined ? undefined : realLocation(item.root);
   const source = item.source === undefined ? undefined : realLocation(item.source);

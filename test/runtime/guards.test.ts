@@ -84,3 +84,11 @@ test('the guard of a package that is not read is an error', async () => {
   expect((await guardsOf({}, { ofPackage })).after).toEqual(['lost:PreToolUse#1: active']);
   expect((await guardsOf({}, { ofPackage, compat: [] })).after).toEqual(['lost: error']);
 });
+
+test('a guard of the user without its program is blocked, also after a run', async () => {
+  const ofPackage = { PreToolUse: [{ matcher: 'Bash', ...guard({ command: './missing', args: ['-x'] }) }] };
+  const { after, guards } = await guardsOf({}, { ofPackage });
+
+  expect(after).toEqual(['lost:PreToolUse#1: blocked']);
+  expect(guards[0]?.reason).toMatch(/missing.*\(no-executable\)/s);
+});
