@@ -1,4 +1,4 @@
-import { OptionInvalidError } from '../errors.js';
+import { describeError, OptionInvalidError } from '../errors.js';
 import type { Changes } from '../internal/changes.js';
 import { systemClock } from '../internal/clock.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
@@ -89,7 +89,7 @@ class ShellHooksLoader implements ShellHooks {
   private nameCheck: NameCheck | undefined = undefined;
   private isLoaded = false;
   /** Resolves when the last changes of the registry have taken effect. */
-  private unfollow: () => Promise<unknown> = async () => {};
+  private unfollow: () => Promise<void> = async () => {};
 
   constructor(private readonly settings: ShellHooksSettings) {
     const logger = this.followingLogger();
@@ -153,9 +153,14 @@ class ShellHooksLoader implements ShellHooks {
       await nameCheck.judgePatterns();
       await this.guards.update();
     };
-    let following: Promise<unknown> = Promise.resolve();
+    const report = (error: unknown) =>
+      host.logger.error(`A change of the hooks did not take effect everywhere: ${describeError(error)}`, error);
+    let following = Promise.resolve();
     const stop = this.registry.onChange(() => {
-      following = Promise.all([following, follow()]);
+      const earlier = following;
+      following = follow()
+        .catch(report)
+        .then(() => earlier);
     });
     this.unfollow = () => {
       stop();
