@@ -153,19 +153,7 @@ class ShellHooksLoader implements ShellHooks {
       await nameCheck.judgePatterns();
       await this.guards.update();
     };
-    const report = (error: unknown) =>
-      host.logger.error(`A change of the hooks did not take effect everywhere: ${describeError(error)}`, error);
-    let following = Promise.resolve();
-    const stop = this.registry.onChange(() => {
-      const earlier = following;
-      following = follow()
-        .catch(report)
-        .then(() => earlier);
-    });
-    this.unfollow = () => {
-      stop();
-      return following;
-    };
+    this.unfollow = followChanges(this.registry, follow, host.logger);
     await follow();
   }
 
@@ -239,4 +227,24 @@ class ShellHooksLoader implements ShellHooks {
       error: (message, details) => this.logger.error(message, details),
     };
   }
+}
+
+/**
+ * Calls `follow` after each change of a registry. Returns a function that ends this, and resolves when the last changes
+ * have taken effect.
+ */
+function followChanges(registry: HookRegistry, follow: () => Promise<void>, logger: Logger): () => Promise<void> {
+  let following = Promise.resolve();
+  const report = (error: unknown) =>
+    logger.error(`A change of the hooks did not take effect everywhere: ${describeError(error)}`, error);
+  const stop = registry.onChange(() => {
+    const earlier = following;
+    following = follow()
+      .catch(report)
+      .then(() => earlier);
+  });
+  return () => {
+    stop();
+    return following;
+  };
 }
