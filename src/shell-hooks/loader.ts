@@ -88,8 +88,7 @@ class ShellHooksLoader implements ShellHooks {
   private readonly guards: Guards;
   private nameCheck: NameCheck | undefined = undefined;
   private isLoaded = false;
-  /** Resolves when the last changes of the registry have taken effect. */
-  private unfollow: () => Promise<void> = async () => {};
+  private unfollow = () => {};
 
   constructor(private readonly settings: ShellHooksSettings) {
     const logger = this.followingLogger();
@@ -153,7 +152,9 @@ class ShellHooksLoader implements ShellHooks {
       await nameCheck.judgePatterns();
       await this.guards.update();
     };
-    this.unfollow = followChanges(this.registry, follow, host.logger);
+    const report = (error: unknown) =>
+      host.logger.error(`A change of the hooks did not take effect everywhere: ${describeError(error)}`, error);
+    this.unfollow = this.registry.onChange(() => follow().catch(report));
     await follow();
   }
 
@@ -162,7 +163,8 @@ class ShellHooksLoader implements ShellHooks {
   }
 
   async close(): Promise<void> {
-    await this.unfollow();
+    this.unfollow();
+    await this.registry.settled();
     this.isLoaded = false;
   }
 
@@ -227,24 +229,4 @@ class ShellHooksLoader implements ShellHooks {
       error: (message, details) => this.logger.error(message, details),
     };
   }
-}
-
-/**
- * Calls `follow` after each change of a registry. Returns a function that ends this, and resolves when the last changes
- * have taken effect.
- */
-function followChanges(registry: HookRegistry, follow: () => Promise<void>, logger: Logger): () => Promise<void> {
-  let following = Promise.resolve();
-  const report = (error: unknown) =>
-    logger.error(`A change of the hooks did not take effect everywhere: ${describeError(error)}`, error);
-  const stop = registry.onChange(() => {
-    const earlier = following;
-    following = follow()
-      .catch(report)
-      .then(() => earlier);
-  });
-  return () => {
-    stop();
-    return following;
-  };
 }
