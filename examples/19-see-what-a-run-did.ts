@@ -1,8 +1,8 @@
-// A harbour desk books a berth. Something goes wrong two agents down. The trace leads to it:
-//   npx keelson trace traces      opens the page
-//   npx keelson explain traces    says it in a line
+// A harbour desk books a berth. Something goes wrong two agents down. To keep the trace, which leads to it, name a folder:
+//   npx tsx examples/19-see-what-a-run-did.ts traces
+//   npx keelson explain traces    (or `trace`, which prints the address of a page)
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, type AgentLifecycle, defineTool, toolResult } from 'keelson';
@@ -93,7 +93,6 @@ const { text } = await desk.run('Book a berth for the Aurora on Friday. The card
 await desk.close();
 console.log(`${text}\n`);
 
-const { readdir, readFile } = await import('node:fs/promises');
 const [file = ''] = (await readdir(folder)).sort().reverse();
 const findings = explain(readTrace(await readFile(join(folder, file), 'utf8')));
 for (const finding of findings) console.log(`${finding.kind}: ${finding.text}`);

@@ -1,6 +1,6 @@
 // npm run demo [-- folder]: an agent answers two questions about a folder. The agent has its own tools and those of a
 // real MCP server. A guard denies paths outside of the folder, and a person approves the calls of the server.
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Agent, formatRun, ModelError, type RunResult, type Session } from 'keelson';
@@ -25,8 +25,8 @@ const QUESTIONS = [
 const LEGEND =
   'formatRun(result) draws each run: a line per turn, ✓ or ✗ per tool call, and the decisions of lifecycles.';
 
-/** The traces of the demo of this user. */
-const TRACES = join(tmpdir(), `keelson-traces-${userInfo().username}`);
+/** The traces of the demo of this user. On Windows, each user has a temporary folder. */
+const TRACES = join(tmpdir(), `keelson-traces-${process.getuid?.() ?? 'demo'}`);
 
 const NEXT_STEPS = `Try next:
   npm run demo -- <folder>           the same questions about another folder
@@ -34,7 +34,7 @@ const NEXT_STEPS = `Try next:
   npx tsx examples/01-quickstart.ts  the agent of the README, in 20 lines
   docs/writing-a-lifecycle.md        how to write a guard like the one above
   npx tsx src/cli/cli.ts trace ${TRACES}
-                                     opens a page of these runs: the guard, each call, and the time`;
+                                     the address of a page of these runs: the guard, each call, and the time`;
 
 async function explore(folder: Folder, { model, note }: Choice): Promise<void> {
   const mcp = fileServer(folder);

@@ -1,7 +1,7 @@
 // Tests the list of chats.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { click, open, problems, ready, sees, send, setUp, textOf } from './browser.mjs';
+import { click, open, problems, ready, sees, send, setUp, textOf, url } from './browser.mjs';
 
 setUp({ wordMs: 5 });
 
@@ -97,4 +97,10 @@ test('gives the list to pages of its own address only', async () => {
   });
 
   assert.deepEqual([asked, rebound], [200, 403]);
+});
+
+test('shows its page in no frame of another page', async () => {
+  const { headers } = await fetch(url);
+
+  assert.match(headers.get('content-security-policy'), /; frame-ancestors 'none'$/);
 });

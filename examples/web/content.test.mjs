@@ -118,6 +118,31 @@ test('takes files by button, paste and drop, shows them, and lets them go', asyn
   ]);
 });
 
+test('adds up the bytes of all files, also of files that come in quick succession', async () => {
+  const page = await open();
+  const add = (...sizes) =>
+    page.$eval(
+      '#message',
+      (element, sizes) => {
+        for (const size of sizes) {
+          const clipboardData = new DataTransfer();
+          clipboardData.items.add(new File([new Uint8Array(size)], `${size}.bin`));
+          element.dispatchEvent(new ClipboardEvent('paste', { bubbles: true, cancelable: true, clipboardData }));
+        }
+      },
+      sizes,
+    );
+  await add(1_300_000, 1_300_001);
+  await sees(page, 'These files are too large.');
+  await page.waitForSelector('.previews');
+  const first = await count(page, '.previews .file');
+  await add(1_100_000);
+  await page.waitForFunction(() => document.querySelectorAll('.previews .file').length > 1);
+
+  assert.equal(first, 1);
+  assert.equal(await page.$eval('.problem', (problem) => problem.textContent), '');
+});
+
 test('refuses files that are too large, in words', async () => {
   const page = await open();
   const path = join(temporary, 'large.bin');

@@ -95,6 +95,23 @@ test('keeps each version of an edited question with the answers behind it, also 
   assert.match(await textOf(page), /And then\?\s+Still here\?/);
 });
 
+test('leaves the error of a version behind when a person goes to another one', async () => {
+  const page = await open();
+  await send(page, 'Hello');
+  await sees(page, 'You said: Hello');
+  await ready(page);
+  await page.hover('article.user');
+  await click(page, 'Edit message');
+  await page.locator('textarea[aria-label="Edited message"]').fill('What does the tide gauge say?');
+  await click(page, 'Ask again');
+  await sees(page, 'The model could not finish its answer.');
+  await sees(page, '2/2');
+  await click(page, 'Earlier version');
+  await sees(page, 'You said: Hello');
+
+  assert.equal(await count(page, '.notice'), 0);
+});
+
 test('answers each message again, and switches between the answers', async () => {
   const page = await open();
   await send(page, 'Hello');

@@ -163,9 +163,14 @@ function withoutFiles(key: string, value: unknown): unknown {
   return key === 'image' || key === 'data' ? undefined : value;
 }
 
-/** Four characters are about a token. */
+/** Four characters are about a token. All messages before the last one come from a cache. */
 function usageOf({ messages }: ModelRequest, text: string) {
-  const inputTokens = Math.ceil(JSON.stringify(messages, withoutFiles).length / 4);
+  const inputTokens = tokensIn(messages);
+  const cachedInputTokens = tokensIn(messages.slice(0, -1));
   const outputTokens = Math.ceil(text.length / 4);
-  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
+  return { inputTokens, cachedInputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
+}
+
+function tokensIn(messages: readonly Message[]): number {
+  return Math.ceil(JSON.stringify(messages, withoutFiles).length / 4);
 }

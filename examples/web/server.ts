@@ -15,6 +15,7 @@ import {
   type SessionPage,
   type ToolRun,
   textOf,
+  type Usage,
 } from 'keelson';
 import { FileSessionStore } from 'keelson/file';
 import { approval, compaction, retryModelCalls } from 'keelson/lifecycles';
@@ -40,7 +41,9 @@ if (HOST !== '127.0.0.1' && (authorize === 'none' || hosts === LOCAL)) {
 }
 
 /** The size of the context in tokens, and the price of a million tokens in US dollars. Change them with the model. */
-const limits = OPENAI_API_KEY ? { context: 400_000, input: 0.25, output: 2 } : { context: 4_000, input: 5, output: 25 };
+const limits = OPENAI_API_KEY
+  ? { context: 400_000, input: 0.25, cachedInput: 0.025, output: 2 }
+  : { context: 4_000, input: 5, cachedInput: 0.5, output: 25 };
 const model = OPENAI_API_KEY
   ? openai('gpt-5-mini', { apiKey: OPENAI_API_KEY })
   : scriptedAnswers({ wordMs: Number(WORD_MS) });
@@ -89,7 +92,10 @@ const readLetters: AgentLifecycle = {
 
 let booked: Promise<unknown> = Promise.resolve();
 
-/** Beside each chat, in the store: its title, and what its model calls have cost, those of the agents inside included. */
+/**
+ * Beside each chat, in the store: its title, and what its model calls have cost. Summaries and the calls of the agents inside
+ * are included.
+ */
 const bookkeeping: AgentLifecycle = {
   name: 'bookkeeping',
   async wrapModelCall(request, next) {
@@ -97,25 +103,34 @@ const bookkeeping: AgentLifecycle = {
     if (session !== undefined && turn === 1) {
       await store.update(session.id, { title: titleOf(await session.allMessages()) });
     }
-    return next(request);
-  },
-  async afterModel({ usage }, run) {
-    const session = outermost(run).session;
-    if (usage === undefined || session === undefined) return;
-    // One after another: agents inside of parallel calls have the same session.
-    booked = booked
-      .catch(() => {})
-      .then(async () => {
-        const { data } = (await store.update(session.id, {})) ?? {};
-        const context = run.parent ? Number(data?.context ?? 0) : (usage.contextTokens ?? usage.totalTokens);
-        const tokens = Number(data?.tokens ?? 0) + usage.totalTokens;
-        const usd =
-          Number(data?.usd ?? 0) + (usage.inputTokens * limits.input + usage.outputTokens * limits.output) / 1_000_000;
-        await store.update(session.id, { data: { context, tokens, usd } });
-      });
-    await booked;
+    const response = await next(request);
+    await book(response.usage, request.run);
+    return response;
   },
 };
+
+async function book(usage: Usage, run: ToolRun): Promise<void> {
+  const session = outermost(run).session;
+  if (session === undefined) return;
+  // One after another: agents inside of parallel calls have the same session.
+  booked = booked
+    .catch(() => {})
+    .then(async () => {
+      const { data } = (await store.update(session.id, {})) ?? {};
+      const context = run.parent ? Number(data?.context ?? 0) : (usage.contextTokens ?? usage.totalTokens);
+      const tokens = Number(data?.tokens ?? 0) + usage.totalTokens;
+      const usd = Number(data?.usd ?? 0) + costOf(usage);
+      await store.update(session.id, { data: { context, tokens, usd } });
+    });
+  await booked;
+}
+
+/** The cost of a model call in US dollars. Tokens that were read from a cache are part of the input tokens. */
+function costOf({ inputTokens, cachedInputTokens = 0, outputTokens }: Usage): number {
+  const { input, cachedInput, output } = limits;
+  const plain = (inputTokens - cachedInputTokens) * input;
+  return (plain + cachedInputTokens * cachedInput + outputTokens * output) / 1_000_000;
+}
 
 const lookout = new Agent({ name: 'lookout', model, tools: [weather], lifecycle: [bookkeeping] });
 const pilot = new Agent({
@@ -159,7 +174,7 @@ const listener = toNodeListener((request) => {
   return pathname.startsWith('/api/guest/') ? guestHandler(request) : handler(request);
 });
 const files = readPage(join(folder, 'dist'));
-const POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'";
+const POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'";
 
 const server = createServer((request, response) => {
   const path = new URL(request.url ?? '/', 'http://localhost').pathname;
@@ -245,11 +260,11 @@ function shownId({ id, run = id, body }: Entry): string {
   return body.type === 'message' && body.message.role === 'assistant' ? run : id;
 }
 
-/** Returns the latest entry of the branches behind an entry. */
+/** Returns the latest message or summary of the branches behind an entry. */
 function latestBehind(id: string, entries: readonly Entry[]): string {
   const branch = new Set([id]);
   for (const { id, parent, path, body } of entries) {
-    if (path === undefined && body.type === 'message' && branch.has(parent ?? '')) branch.add(id);
+    if (path === undefined && ['message', 'summary'].includes(body.type) && branch.has(parent ?? '')) branch.add(id);
   }
   return [...branch].at(-1) ?? id;
 }

@@ -2,6 +2,7 @@ import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { safeText } from '../internal/safe-text.js';
+import { hasCode } from '../process/files/error-code.js';
 import type { Command } from './command.js';
 
 /** The folders of the examples that `keelson init` copies. */
@@ -40,15 +41,21 @@ async function problemOf(folder: string): Promise<string | undefined> {
   if (isAbsolute(inside) || inside.split(/[\\/]/)[0] === '..') {
     return 'is outside of the current directory. Go to its parent directory, and pass its name.';
   }
-  const files = await readdir(folder).catch(() => []);
-  return files.length > 0 ? 'is not empty. Pass the name of a new folder.' : undefined;
+  try {
+    const files = await readdir(folder);
+    return files.length > 0 ? 'is not empty. Pass the name of a new folder.' : undefined;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    if (hasCode(error, 'ENOTDIR')) return 'is a file, or inside of one. Pass the name of a new folder.';
+    throw error;
+  }
 }
 
 async function copy(template: string, folder: string): Promise<void> {
   const home = fileURLToPath(new URL('..', import.meta.url));
   const source = join(home, 'examples', template);
   await mkdir(folder, { recursive: true });
-  await cp(source, folder, { recursive: true, filter: (path) => !LEFT_OUT.has(basename(path)) || path === source });
+  await cp(source, folder, { recursive: true, filter: (path) => !LEFT_OUT.has(basename(path)) });
   const [own, { version }] = await Promise.all([
     readJson(join(source, 'package.json')),
     readJson(join(home, 'package.json')),
@@ -56,7 +63,7 @@ async function copy(template: string, folder: string): Promise<void> {
   const dependencies = { keelson: `^${version}`, ...own.dependencies };
   const manifest = { name: basename(folder).toLowerCase(), ...own, dependencies };
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-  await writeFile(join(folder, '.gitignore'), 'node_modules\ndist\nsessions\n');
+  await writeFile(join(folder, '.gitignore'), 'node_modules\ndist\nsessions\nscreenshots\n');
   const readme = await readFile(join(source, 'README.md'), 'utf8');
   await writeFile(join(folder, 'README.md'), readme.replaceAll('](../../docs/', '](node_modules/keelson/docs/'));
 }

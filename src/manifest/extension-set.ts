@@ -155,7 +155,8 @@ export class ExtensionSet {
     const hooks = changesBetween(before.map(comparedHook), this.hooks.map(comparedHook));
     const installed = servers.replace(active, { graceful });
     this.parts.publish(active);
-    return { hooks, servers: await installed };
+    const [changedServers] = await Promise.all([installed, shell.registry.settled()]);
+    return { hooks, servers: changedServers };
   }
 
   /** Returns the hooks of an extension package that are in the registry now. Other code may have added some of them. */

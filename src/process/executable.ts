@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { delimiter, extname, isAbsolute, join, resolve, sep } from 'node:path';
 import { isInside, realLocation } from './files/location.js';
-import { explainSpawnError, look, type SpawnFailure } from './spawn-failure.js';
+import { explainSpawnError, findBadFile, look, type SpawnFailure } from './spawn-failure.js';
 
 /** A command to find, and the directories to search. */
 export interface ExecutableSearch {
@@ -23,8 +23,8 @@ export interface Executable {
 }
 
 /**
- * Finds the program that a command names, or returns the reason for the failure. The start of the program tells if the
- * file cannot be executed.
+ * Finds the regular file that a command names, or returns the reason for the failure. The start of the program tells if
+ * the file cannot be executed.
  *
  * A bare name is searched for in the absolute entries of PATH. Entries and programs inside `exclude` are skipped, both
  * as written and with links followed.
@@ -38,7 +38,8 @@ export function resolveExecutable(search: ExecutableSearch): Executable | { fail
   if (!isAbsolute(command) && !command.includes('/') && !command.includes(sep)) return searchPath(search);
   const path = resolve(base, command);
   try {
-    return { path, realPath: realpathSync.native(path) };
+    const failure = findBadFile(path);
+    return failure ? { failure } : { path, realPath: realpathSync.native(path) };
   } catch (error) {
     return { failure: explainSpawnError(error, path) };
   }
@@ -51,10 +52,10 @@ function searchPath({ command, path, exclude }: ExecutableSearch): Executable | 
     for (const name of candidateNames(command)) {
       const candidate = join(folder, name);
       const found = look(candidate);
-      if (found === undefined) continue;
+      if (!found?.isFile()) continue;
       const realPath = realpathSync.native(candidate);
       if (exclude.some((root) => isInside(realPath, root))) continue;
-      if (found.isFile() && (found.mode & 0o111) !== 0) return { path: candidate, realPath };
+      if ((found.mode & 0o111) !== 0) return { path: candidate, realPath };
       unfit ??= { path: candidate, realPath };
     }
   }

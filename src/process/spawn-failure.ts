@@ -78,13 +78,20 @@ export function look(path: string | Buffer): Stats | undefined {
   }
 }
 
+/** Returns the failure of a path that is not a regular file. Throws if the path is missing. Follows links. */
+export function findBadFile(path: string): SpawnFailure | undefined {
+  const found = statSync(path);
+  if (found.isFile()) return undefined;
+  const code = found.isDirectory() ? 'is-directory' : 'not-executable';
+  return failure(code, `${path} is not a regular file`, 'Give the path of a program.');
+}
+
 /** Returns the reason why a file cannot be executed, if there is one. */
-function findBadExecutable(path: string): SpawnFailure | undefined {
+export function findBadExecutable(path: string): SpawnFailure | undefined {
   try {
-    const found = statSync(path);
-    if (found.isDirectory()) return failure('is-directory', `${path} is a directory`, 'Give the path of a program.');
-    if (isWindows) return undefined;
-    if ((found.mode & 0o111) === 0)
+    const bad = findBadFile(path);
+    if (bad !== undefined || isWindows) return bad;
+    if ((statSync(path).mode & 0o111) === 0)
       return failure('not-executable', `${path} is not executable`, `Run: chmod +x ${path}`);
     return findBadFormat(path);
   } catch (error) {

@@ -14,7 +14,7 @@ export interface GuardStatus {
   readonly extension?: string | undefined;
   /**
    * `active`: it runs where its matcher says. `in-doubt`: it runs for every tool. `blocked`: it is not approved, has
-   * changed, or belongs to a package that is not active. `error`: it never runs.
+   * changed, has no program, or belongs to a package that is not active. `error`: it never runs.
    */
   readonly state: 'active' | 'in-doubt' | 'blocked' | 'error';
   /** Why it is not `active`. */

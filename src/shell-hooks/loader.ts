@@ -1,4 +1,4 @@
-import { OptionInvalidError } from '../errors.js';
+import { describeError, OptionInvalidError } from '../errors.js';
 import type { Changes } from '../internal/changes.js';
 import { systemClock } from '../internal/clock.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
@@ -88,8 +88,7 @@ class ShellHooksLoader implements ShellHooks {
   private readonly guards: Guards;
   private nameCheck: NameCheck | undefined = undefined;
   private isLoaded = false;
-  /** Resolves when the last changes of the registry have taken effect. */
-  private unfollow: () => Promise<unknown> = async () => {};
+  private unfollow = () => {};
 
   constructor(private readonly settings: ShellHooksSettings) {
     const logger = this.followingLogger();
@@ -153,14 +152,9 @@ class ShellHooksLoader implements ShellHooks {
       await nameCheck.judgePatterns();
       await this.guards.update();
     };
-    let following: Promise<unknown> = Promise.resolve();
-    const stop = this.registry.onChange(() => {
-      following = Promise.all([following, follow()]);
-    });
-    this.unfollow = () => {
-      stop();
-      return following;
-    };
+    const report = (error: unknown) =>
+      host.logger.error(`A change of the hooks did not take effect everywhere: ${describeError(error)}`, error);
+    this.unfollow = this.registry.onChange(() => follow().catch(report));
     await follow();
   }
 
@@ -169,7 +163,8 @@ class ShellHooksLoader implements ShellHooks {
   }
 
   async close(): Promise<void> {
-    await this.unfollow();
+    this.unfollow();
+    await this.registry.settled();
     this.isLoaded = false;
   }
 

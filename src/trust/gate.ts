@@ -16,11 +16,11 @@ import {
 } from './decision.js';
 import { ItemUnboundError, TrustStoreError } from './error.js';
 import { FileHashes } from './fingerprint/file-hashes.js';
-import { type Fingerprint, fingerprintItem } from './fingerprint/fingerprint.js';
+import { type Fingerprint, fingerprintLocated } from './fingerprint/fingerprint.js';
 import { openSnapshot } from './fingerprint/snapshot.js';
 import { type GateSettings, resolveGateOptions, type TrustGateOptions } from './gate-options.js';
 import type { TrustItem } from './item.js';
-import { launchOf, locateItem, scopeOf, validateItem } from './launch.js';
+import { type LocatedItem, launchOf, locateItem, scopeOf, validateItem } from './launch.js';
 import { createPathGuard } from './protected-path.js';
 
 /** Decides whether an item may run, be imported, be connected to or be read. */
@@ -32,7 +32,10 @@ export interface TrustGate {
    * Asks the user if necessary. Never rejects: an item that cannot be checked is denied.
    */
   authorize(item: TrustItem): Promise<TrustDecision>;
-  /** Decides as `authorize` does, but asks nobody: an item without an approval is denied. Never rejects. */
+  /**
+   * Decides as `authorize` does, but asks nobody and records nothing: an item without an approval or without its
+   * program is denied. Never rejects.
+   */
   check?(item: TrustItem): Promise<TrustDecision>;
   /**
    * Asks the user once about those parts of an extension package that nobody approved or declined. `authorize` then
@@ -77,14 +80,19 @@ class ContentGate implements TrustGate {
     this.isProtectedPath = createPathGuard({ ...place, folder });
   }
 
-  authorize(item: TrustItem): Promise<TrustDecision> {
-    return this.judge(item, async (fingerprint) => {
+  async authorize(item: TrustItem): Promise<TrustDecision> {
+    const decision = await this.judge(item, async (fingerprint) => {
       for (;;) {
         const known = await this.approvals.lookUp(fingerprint);
         if (known !== undefined) return known;
         await this.approvals.ask([fingerprint]);
       }
     });
+    if (decision.scope !== 'user') return decision;
+    if (decision.allowed) await this.watch.report(item);
+    // The user's own items are trusted. If the program is missing, starting it reports the problem.
+    const isMissing = decision.reason === 'no-executable';
+    return isMissing ? allow(item, { reason: 'user', scope: 'user' }) : decision;
   }
 
   check(item: TrustItem): Promise<TrustDecision> {
@@ -102,19 +110,15 @@ class ContentGate implements TrustGate {
     decide: (fingerprint: Fingerprint) => Promise<TrustDecision>,
   ): Promise<TrustDecision> {
     if (item.scope === 'builtin') return allow(item, { reason: 'builtin', scope: 'builtin' });
-    const { place } = this.settings;
     try {
       validateItem(item);
       const unread = item.scope === 'workspace' ? await this.approvals.denyUnread(this.identified(item)) : undefined;
       if (unread !== undefined) return unread;
-      if (locateItem(item, place).scope === 'workspace') return await decide(await this.fingerprint(item));
-      await this.watch.report(item);
+      const located = this.locate(item);
+      if (located.scope === 'workspace') return await decide(await this.fingerprint(located));
       return allow(item, { reason: 'user', scope: 'user' });
     } catch (error) {
-      const denied = await this.denyUnbound(item, error);
-      // The user's own items are trusted. If the program is missing, starting it reports the problem.
-      const isMissing = denied.scope === 'user' && denied.reason === 'no-executable';
-      return isMissing ? allow(item, { reason: 'user', scope: 'user' }) : denied;
+      return this.denyUnbound(item, error);
     }
   }
 
@@ -127,7 +131,7 @@ class ContentGate implements TrustGate {
         const fingerprint = await this.undecided(part).catch(() => undefined);
         if (fingerprint !== undefined) open.push(fingerprint);
       }
-      if (open.length > 0) await this.approvals.ask(open, await this.fingerprint(whole));
+      if (open.length > 0) await this.approvals.ask(open, await this.fingerprint(this.locate(whole)));
     } catch (error) {
       this.settings.logger.warn(`The parts of ${JSON.stringify(whole.name)} are asked about one by one`, error);
     }
@@ -136,8 +140,8 @@ class ContentGate implements TrustGate {
   async verify(decision: AllowedDecision): Promise<VerifiedItem | DeniedDecision> {
     const { item } = decision;
     try {
-      const located = locateItem(item, this.settings.place);
-      if (located.scope === 'workspace') return await this.verifyContent(decision);
+      const located = this.locate(item);
+      if (located.scope === 'workspace') return await this.verifyContent(decision, located);
       return { ...decision, root: item.root, launch: launchOf(located, undefined) };
     } catch (error) {
       return this.denyUnbound(item, error);
@@ -149,19 +153,27 @@ class ContentGate implements TrustGate {
   }
 
   /** Computes a fingerprint for a decision. A file whose times of change are the same is not hashed again. */
-  private fingerprint(item: TrustItem): Promise<Fingerprint> {
-    return fingerprintItem(item, this.settings.place, { hashes: this.hashes });
+  private fingerprint(located: LocatedItem): Promise<Fingerprint> {
+    return fingerprintLocated(located, this.settings.place, { hashes: this.hashes });
+  }
+
+  private locate(item: TrustItem): LocatedItem {
+    return locateItem(item, this.settings.place);
   }
 
   /** Returns the fingerprint of an item of the workspace that the user has to be asked about. */
   private async undecided(item: TrustItem): Promise<Fingerprint | undefined> {
-    if (item.scope === 'builtin' || locateItem(item, this.settings.place).scope !== 'workspace') return undefined;
-    const fingerprint = await this.fingerprint(item);
+    const located = this.locate(item);
+    if (located.scope !== 'workspace') return undefined;
+    const fingerprint = await this.fingerprint(located);
     return (await this.approvals.lookUp(fingerprint)) === undefined ? fingerprint : undefined;
   }
 
-  private async verifyContent({ item, digest }: AllowedDecision): Promise<VerifiedItem | DeniedDecision> {
-    const fingerprint = await fingerprintItem(item, this.settings.place);
+  private async verifyContent(
+    { digest }: AllowedDecision,
+    located: LocatedItem,
+  ): Promise<VerifiedItem | DeniedDecision> {
+    const fingerprint = await fingerprintLocated(located, this.settings.place);
     const changed = () => deny(fingerprint, { reason: 'changed', approvedBefore: true });
     if (fingerprint.digest !== digest) return changed();
     const now = await this.approvals.lookUp(fingerprint);

@@ -2,6 +2,7 @@ import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { isRefusedName, isVariableName } from '../process/environment.js';
 import { type Executable, resolveExecutable } from '../process/executable.js';
 import { isInside, realLocation } from '../process/files/location.js';
+import { findBadExecutable } from '../process/spawn-failure.js';
 import { ItemUnboundError } from './error.js';
 import { EXTENSION_PATH, EXTENSION_VARIABLE, type TrustItem, type TrustPlace, type TrustScope } from './item.js';
 
@@ -29,8 +30,13 @@ export interface LocatedItem {
   readonly executable: Executable | undefined;
 }
 
-/** Resolves the paths of an item and finds its program. Throws an `ItemUnboundError` if the program is missing. */
+/**
+ * Resolves the paths of an item and finds its program. Throws an `ItemUnboundError` if the item is invalid or the program
+ * is missing.
+ */
 export function locateItem(item: TrustItem, place: TrustPlace): LocatedItem {
+  // The host may name its own items as it likes.
+  if (item.scope !== 'builtin') validateItem(item);
   const cwd = resolve(item.root ?? place.workspaceDir, item.cwd ?? '.');
   const root = item.root === undefined ? undefined : realLocation(item.root);
   const source = item.source === undefined ? undefined : realLocation(item.source);
@@ -57,7 +63,7 @@ function findExecutable(item: TrustItem, place: TrustPlace): Executable | undefi
   const named = root === undefined ? command : command.replaceAll(EXTENSION_PATH, () => root);
   const bash = shell === 'bash' ? resolveExecutable({ ...search, command: 'bash' }) : undefined;
   const found =
-    bash !== undefined && !('failure' in bash)
+    bash !== undefined && !('failure' in bash) && findBadExecutable(bash.realPath) === undefined
       ? bash
       : resolveExecutable({ ...search, command: shell ? '/bin/sh' : named });
   if (!('failure' in found)) return found;

@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CommandContextOptions, commandContext } from 'keelson/concepts';
@@ -131,6 +140,16 @@ test.each([
 ])('MAENIFOLD_ROOT may name %s', async (_title, rootOf) => {
   const made = program(knows);
   const { received } = await augmentedBy({ text: '[[A]]' }, { env: { PATH: '', MAENIFOLD_ROOT: rootOf(made) } });
+
+  expect(received).toEqual([{ text: `${block('## [[A]]\n\nabout A')}\n\n[[A]]` }]);
+});
+
+test('MAENIFOLD_ROOT may name a directory with the source of the program and its `bin`', async () => {
+  const { root, path } = program(knows);
+  mkdirSync(join(root, 'bin'));
+  renameSync(path, join(root, 'bin', 'maenifold'));
+  mkdirSync(path);
+  const { received } = await augmentedBy({ text: '[[A]]' }, { env: { PATH: '', MAENIFOLD_ROOT: root } });
 
   expect(received).toEqual([{ text: `${block('## [[A]]\n\nabout A')}\n\n[[A]]` }]);
 });

@@ -1,13 +1,20 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startExplorerServer } from '../support/examples/explorer-server.js';
-import { runScript, type ScriptOutcome } from '../support/examples/run-script.js';
+import { type RunScriptOptions, runScript, type ScriptOutcome } from '../support/examples/run-script.js';
 import { isGone, processesWith } from '../support/mcp/lab.js';
 
-const demo = 'examples/demo/main.ts';
+const temporary = mkdtempSync(join(tmpdir(), 'keelson-demo-'));
+afterAll(() => rmSync(temporary, { recursive: true }));
+
+/** Runs the demo, which writes its traces into the temporary folder of this test. */
+function runDemo({ env, ...options }: RunScriptOptions = {}): Promise<ScriptOutcome> {
+  return runScript('examples/demo/main.ts', { ...options, env: { TMPDIR: temporary, ...env } });
+}
+
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Returns the printed answers of the model. */
@@ -22,7 +29,7 @@ describe('the demo', () => {
 
   beforeAll(async () => {
     const logger = new URL('../support/examples/log-writes.mjs', import.meta.url);
-    run = await runScript(demo, { env: { NODE_OPTIONS: `--import=${logger}`, WRITES_FILE: writes } });
+    run = await runDemo({ env: { NODE_OPTIONS: `--import=${logger}`, WRITES_FILE: writes, TMPDIR: folder } });
   });
 
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -81,15 +88,22 @@ describe('the demo', () => {
     const files = [...steps.matchAll(/(?:examples|docs)\/\S+/g)].map(([path]) => path);
 
     expect(steps.split('\n')).toHaveLength(7);
-    expect(steps).toMatch(/npx tsx src\/cli\/cli\.ts trace \S+keelson-traces-/);
     expect(steps).toContain('npm run demo -- <folder>');
     expect(files.filter((path) => existsSync(root + path))).toEqual(files);
     expect(files).toHaveLength(2);
   });
 
+  test('writes a trace of each run into the folder that it prints, which belongs to the user', () => {
+    const [, traces = ''] = /cli\.ts trace (\S+)/.exec(run.stdout) ?? [];
+    const trace = expect.stringMatching(/\.trace\.jsonl$/);
+
+    expect(traces).toBe(join(folder, `keelson-traces-${process.getuid?.() ?? 'demo'}`));
+    expect(readdirSync(traces)).toEqual([trace, trace]);
+  });
+
   test('falls back to the script if the model fails, and says so', async () => {
     const env = { OPENAI_API_KEY: 'sk-demo', OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' };
-    const { code, stdout } = await runScript(demo, { env });
+    const { code, stdout } = await runDemo({ env });
 
     expect(code).toBe(0);
     expect(stdout).toContain('Model "gpt-5-mini" failed: ');
@@ -110,7 +124,7 @@ describe('the demo on another folder', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   test('answers about that folder, and prints no control characters', async () => {
-    const { code, stdout } = await runScript(demo, { args: [folder] });
+    const { code, stdout } = await runDemo({ args: [folder] });
 
     expect(code).toBe(0);
     expect(answersIn(stdout)).toEqual([
@@ -121,7 +135,7 @@ describe('the demo on another folder', () => {
   });
 
   test('uses a tool of the real filesystem server, behind the same lifecycles, and leaves nothing running', async () => {
-    const run = runScript(demo, { args: [folder] });
+    const run = runDemo({ args: [folder] });
     const server = await vi.waitUntil(() => processesWith(`server-filesystem/dist/index.js\0${folder}\0`)[0], 20_000);
     const { code, stdout, stderr } = await run;
 
@@ -136,8 +150,8 @@ describe('the demo on another folder', () => {
   test('gives the same answers through the OpenAI client and a local server', async () => {
     await using server = await startExplorerServer();
     const env = { OPENAI_API_KEY: 'sk-demo', OPENAI_BASE_URL: server.baseURL, OPENAI_MODEL: 'loopback' };
-    const scripted = await runScript(demo, { args: [folder] });
-    const networked = await runScript(demo, { args: [folder], env });
+    const scripted = await runDemo({ args: [folder] });
+    const networked = await runDemo({ args: [folder], env });
 
     expect({ code: networked.code, stderr: networked.stderr }).toEqual({ code: 0, stderr: '' });
     expect(networked.stdout).toContain(`model:  loopback at ${server.baseURL}`);
@@ -148,7 +162,7 @@ describe('the demo on another folder', () => {
   });
 
   test('refuses a path that is not a folder', async () => {
-    const { code, stderr } = await runScript(demo, { args: [join(folder, 'missing')] });
+    const { code, stderr } = await runDemo({ args: [join(folder, 'missing')] });
 
     expect(code).toBe(1);
     expect(stderr).toContain(`"${join(folder, 'missing')}" is not a folder.`);

@@ -19,13 +19,12 @@ const WARNINGS: Readonly<Record<string, RegExp>> = {
 /** Output that shows that a server of another package has run. */
 const OUTPUT: Readonly<Record<string, string>> = { 'docs/mcp.md': '[FILE] page.mjs' };
 
-const agents = { path: 'AGENTS.md', text: readPage('AGENTS.md') };
-const programs = [...readPages(), agents]
-  .filter(({ path }) => /^(docs\/)?[^/]+\.md$/.test(path))
-  .flatMap((page) => {
-    const [first] = blocksOf(page).filter(({ language }) => ['ts', 'js'].includes(language));
-    return first === undefined ? [] : [[page.path, first.code] as const];
-  });
+const guides = readPages().filter(({ path }) => /^(docs\/)?[^/]+\.md$/.test(path));
+const forAgents = ['AGENTS.md', 'skills/keelson/SKILL.md'].map((path) => ({ path, text: readPage(path) }));
+const programs = [...guides, ...forAgents].flatMap((page) => {
+  const [first] = blocksOf(page).filter(({ language }) => ['ts', 'js'].includes(language));
+  return first === undefined ? [] : [[page.path, first.code] as const];
+});
 
 let project: EmptyProject;
 beforeAll(() => {

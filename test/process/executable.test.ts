@@ -92,6 +92,15 @@ test('a file in PATH that is not executable does not hide a program in a later e
   expect(await find('tool', [join(root, 'plain'), usr])).toEqual({ path: tool, realPath: tool });
 });
 
+test('a directory with the name of a program is not found', async () => {
+  const { root, tool, find, usr } = setUp();
+  mkdirSync(join(root, 'source', 'tool'), { recursive: true });
+
+  expect(await find('tool', [join(root, 'source'), usr])).toEqual({ path: tool, realPath: tool });
+  expect(await find('tool', [join(root, 'source')])).toMatchObject({ failure: { code: 'not-found' } });
+  expect(await find(join(root, 'source', 'tool'), [])).toMatchObject({ failure: { code: 'is-directory' } });
+});
+
 test('a program sees the path that it was found as in argv0', async () => {
   const { root, find } = setUp();
   mkdirSync(join(root, 'links'));

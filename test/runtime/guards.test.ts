@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Agent, defineTool } from 'keelson';
 import { loadRuntime } from 'keelson/runtime';
 import { calls, says, scriptedModel } from 'keelson/testing';
+import { createTrustGate, type TrustDecision, type TrustGate } from 'keelson/trust';
 import { expect, test } from 'vitest';
 import { keepingLogger } from '../support/agent/silent-logger.js';
 import { scratchFolder, write } from '../support/process/scratch.js';
@@ -17,13 +18,24 @@ interface Case {
   readonly ofPackage?: object;
 }
 
+/** Returns a gate whose `check` takes longer than the other steps of loading. */
+function withSlowCheck(gate: TrustGate): TrustGate {
+  const check: TrustGate['check'] = async (item) => {
+    for (let round = 0; round < 20; round += 1) await new Promise(setImmediate);
+    return gate.check?.(item) as Promise<TrustDecision>;
+  };
+  return new Proxy(gate, { get: (target, key) => (key === 'check' ? check : Reflect.get(target, key)) });
+}
+
 /** Loads a runtime with hooks of Claude Code in the workspace, and runs an agent that calls Bash. */
 async function guardsOf(hooks: object, { approve = () => true, compat = ['claude'], ofPackage }: Case = {}) {
   const [userDir, cwd, logger] = [join(scratchFolder(), '.app'), scratchFolder(), keepingLogger()];
   mkdirSync(userDir, { recursive: true });
   write(join(cwd, '.claude/settings.json'), JSON.stringify({ hooks }));
   if (ofPackage) write(join(userDir, 'extensions/lost/hooks/hooks.json'), JSON.stringify({ hooks: ofPackage }));
-  const options = { appName: 'app', cwd, userDir, logger, approve, plugins: false } as const;
+  const place = { appName: 'app', workspaceDir: cwd, stateDir: userDir, logger };
+  const gate = withSlowCheck(createTrustGate({ ...place, approve }));
+  const options = { appName: 'app', cwd, userDir, logger, gate, plugins: false } as const;
   const runtime = await loadRuntime({ ...options, compat, hooks: { toolNames: { claude: {} }, discover: ['claude'] } });
   const before = runtime.status().guards;
   const model = scriptedModel([calls('Bash', {}), says('done')]);
@@ -83,4 +95,12 @@ test('the guard of a package that is not read is an error', async () => {
 
   expect((await guardsOf({}, { ofPackage })).after).toEqual(['lost:PreToolUse#1: active']);
   expect((await guardsOf({}, { ofPackage, compat: [] })).after).toEqual(['lost: error']);
+});
+
+test('a guard of the user without its program is blocked from the start, also after a run', async () => {
+  const ofPackage = { PreToolUse: [{ matcher: 'Bash', ...guard({ command: './missing', args: ['-x'] }) }] };
+  const { before, after, guards } = await guardsOf({}, { ofPackage });
+
+  expect([before, after]).toEqual([['lost:PreToolUse#1: blocked'], ['lost:PreToolUse#1: blocked']]);
+  expect(guards[0]?.reason).toMatch(/missing.*\(no-executable\)/s);
 });

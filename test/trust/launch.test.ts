@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { script } from '../support/process/scratch.js';
+import { script, write } from '../support/process/scratch.js';
 import { allowed, attempt, makeExtension, makePlace, verified } from '../support/trust/place.js';
 
 test.each([
@@ -16,15 +16,17 @@ test.each([
 
 test('a command line for bash runs in the bash of PATH, or else in /bin/sh', async () => {
   const place = makePlace();
-  const [full, empty] = [join(place.root, 'full'), join(place.root, 'empty')];
+  const [full, empty, plain] = [join(place.root, 'full'), join(place.root, 'empty'), join(place.root, 'plain')];
   script(join(full, 'bash'), '#!/bin/sh\necho "bash got: $2"\n');
-  mkdirSync(empty);
+  mkdirSync(join(empty, 'bash'), { recursive: true });
+  write(join(plain, 'bash'), '#!/bin/sh\n');
   const run = (path: string, shell: true | 'bash') =>
     attempt(place.gate({ path }), place.hook({ shell, command: 'echo good' }));
 
   expect(await run(full, 'bash')).toBe('bash got: echo good');
   expect(await run(full, true)).toBe('good');
   expect(await run(empty, 'bash')).toBe('good');
+  expect(await run(plain, 'bash')).toBe('good');
 });
 
 test('a relative argument of an extension package stays relative if the agent runs in the package', async () => {

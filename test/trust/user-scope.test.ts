@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { createTrustGate, type TrustItem, type UserHooksChange } from 'keelson/trust';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -75,10 +75,9 @@ test('a missing program of the user is reported when it is started', async () =>
 
   const decision = allowed(await gate.authorize(item));
 
-  expect(await gate.verify(decision)).toMatchObject({
-    ...{ allowed: false, reason: 'no-executable', scope: 'user' },
-    failure: { code: 'not-found' },
-  });
+  const denied = { allowed: false, reason: 'no-executable', scope: 'user', failure: { code: 'not-found' } };
+  expect(await gate.verify(decision)).toMatchObject(denied);
+  expect(await gate.check?.(item)).toMatchObject(denied);
 });
 
 test.each([
@@ -139,6 +138,22 @@ test('C22: a file of the user with two items is compared with its last run once 
   await gate.authorize(usersHook(place, { name: 'second' }));
 
   expect(changes).toEqual([]);
+});
+
+test('C22: a check of an item of the user records nothing, and a later run reports the change', async () => {
+  const place = makePlace();
+  const changes: UserHooksChange[] = [];
+  await place.gate().authorize(usersHook(place));
+  const stored = readFileSync(place.storePath, 'utf8');
+  script(join(place.stateDir, 'hook.sh'), '#!/bin/sh\necho other\n');
+  const gate = place.gate({ onUserHooksChanged: (change) => void changes.push(change) });
+
+  expect(await gate.check?.(usersHook(place))).toMatchObject({ allowed: true, reason: 'user' });
+  expect([changes, readFileSync(place.storePath, 'utf8')]).toEqual([[], stored]);
+
+  await gate.authorize(usersHook(place));
+
+  expect(changes).toMatchObject([{ what: 'item' }]);
 });
 
 test('C22: a hook of the user has the same fingerprint in another workspace', async () => {

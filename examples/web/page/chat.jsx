@@ -8,7 +8,7 @@ import { useEffect, useState } from 'react';
 import { Composer } from './composer.jsx';
 import { areDecided, decideRequest, keepDecision } from './decisions.js';
 import { Icon, IconButton } from './icons.jsx';
-import { Message } from './message.jsx';
+import { isSummary, Message } from './message.jsx';
 import { waitingInside } from './nested-runs.jsx';
 import { useReconnect } from './reconnect.js';
 import { useScroll } from './scroll.js';
@@ -23,11 +23,16 @@ const HINTS = [
   ['Can the Aurora come in today?', 'Asks the pilot and the lookout'],
 ];
 
-/** The server has the chat, so a request needs the last message only, or the decisions on its calls. */
+/**
+ * The server has the chat, so a request needs the last message only, or the decisions on its calls. A new answer needs the
+ * question, which may stand before a summary.
+ */
 const transport = new DefaultChatTransport({
   api,
-  prepareSendMessagesRequest: ({ id, messages, trigger, messageId }) =>
-    decideRequest(id, messages.at(-1)) ?? { body: { id, messages: messages.slice(-1), trigger, messageId } },
+  prepareSendMessagesRequest({ id, messages, trigger, messageId }) {
+    const last = messages.findLast(({ role }) => trigger === 'submit-message' || role === 'user');
+    return decideRequest(id, last) ?? { body: { id, messages: [last], trigger, messageId } };
+  },
 });
 
 /** One chat: the messages, the state of the answer, and the form. */
@@ -56,7 +61,7 @@ export function Chat({ loaded, title, onChange }) {
   const isBusy = status === 'submitted' || status === 'streaming';
   // An answer begins without content.
   const shown = messages.filter(({ parts }) => parts.some(({ type }) => type !== 'step-start'));
-  const last = shown.at(-1);
+  const last = shown.findLast((message) => !isSummary(message));
   const asks = last?.parts.some(({ state }) => state === 'approval-requested') ?? false;
   const isUnanswered = running === false && last?.role === 'user' && waiting.list.length === 0;
   const canChange = !isBusy && !isOffline && !asks;
@@ -80,6 +85,7 @@ export function Chat({ loaded, title, onChange }) {
         show: async (version) => {
           await showVersion(id, version);
           const other = await loadChat(id);
+          chat.clearError();
           chat.setMessages(other.messages);
           setDetails(other);
           onChange();

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'react';
-import { Attachment, readFiles } from './files.jsx';
+import { Attachment, checkSize, readFiles } from './files.jsx';
 import { Icon, IconButton } from './icons.jsx';
 
 /**
@@ -12,20 +12,31 @@ export function Composer({ isBusy, placeholder, send, stop, spent }) {
   const [problem, setProblem] = useState('');
   const [isOver, setOver] = useState(false);
   const picker = useRef(null);
+  // The same files as in the state, before the next render too.
+  const latest = useRef(files);
   const isEmpty = text.trim() === '' && files.length === 0;
 
+  const change = (changed) => {
+    latest.current = changed;
+    setFiles(changed);
+  };
   const submit = (event) => {
     event.preventDefault();
     if (isEmpty) return;
-    void send([...files, ...(text.trim() === '' ? [] : [{ type: 'text', text }])]);
+    void send([...files.map(({ part }) => part), ...(text.trim() === '' ? [] : [{ type: 'text', text }])]);
     setText('');
-    setFiles([]);
+    change([]);
     setProblem('');
   };
   const add = async (list) => {
     try {
-      const read = await readFiles(list, files);
-      setFiles((all) => [...all, ...read]);
+      const added = [...list];
+      checkSize([...latest.current, ...added]);
+      const read = await readFiles(added);
+      // Other files may have been added meanwhile.
+      const all = [...latest.current, ...read];
+      checkSize(all);
+      change(all);
       setProblem('');
     } catch (error) {
       setProblem(error.message);
@@ -57,7 +68,11 @@ export function Composer({ isBusy, placeholder, send, stop, spent }) {
       {files.length > 0 && (
         <div className="previews">
           {files.map((file) => (
-            <Attachment key={file.url} file={file} remove={() => setFiles(files.filter((one) => one !== file))} />
+            <Attachment
+              key={file.part.url}
+              file={file.part}
+              remove={() => change(files.filter((one) => one !== file))}
+            />
           ))}
         </div>
       )}

@@ -2,11 +2,14 @@ import { Icon, IconButton } from './icons.jsx';
 
 const MAX_BYTES = 2_500_000;
 
-/** Reads files as parts of a message. Throws an error for people if they are too large for the server. */
-export async function readFiles(list, earlier) {
-  const files = [...list];
-  const bytes = files.reduce((sum, { size }) => sum + size, 0) + earlier.reduce((sum, { url }) => sum + url.length, 0);
+/** Throws an error for people if the files of a message are too large for the server. */
+export function checkSize(files) {
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
   if (bytes > MAX_BYTES) throw new Error('These files are too large. All files of a message may have 2.5 MB.');
+}
+
+/** Reads files as parts of a message, each with its size in bytes. */
+export function readFiles(files) {
   return Promise.all(files.map(readFile));
 }
 
@@ -15,7 +18,7 @@ function readFile(file) {
   const reader = new FileReader();
   reader.onload = () => {
     const mediaType = file.type || 'application/octet-stream';
-    resolve({ type: 'file', mediaType, filename: file.name, url: reader.result });
+    resolve({ size: file.size, part: { type: 'file', mediaType, filename: file.name, url: reader.result } });
   };
   reader.onerror = () => reject(new Error(`The file "${file.name}" cannot be read.`));
   reader.readAsDataURL(file);

@@ -12,8 +12,7 @@ import { ToolCard } from './tool-card.jsx';
 export function Message({ message, decide, isWriting, versions, actions }) {
   const { role, parts, metadata } = message;
   const [isEdited, setEdited] = useState(false);
-  const [first] = parts;
-  if (first?.type === 'data-summary') return <Summary text={first.data.text} />;
+  if (isSummary(message)) return <Summary text={parts[0].data.text} />;
   const text = textOf(parts);
   if (isEdited && actions) {
     const save = (changed) => {
@@ -45,6 +44,10 @@ export function Message({ message, decide, isWriting, versions, actions }) {
       )}
     </article>
   );
+}
+
+export function isSummary({ parts }) {
+  return parts[0]?.type === 'data-summary';
 }
 
 /** Goes to an earlier or a later version of a message, with all that followed it. */

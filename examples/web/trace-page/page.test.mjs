@@ -86,6 +86,14 @@ describe('a trace of 200 turns and 5,000 events', () => {
   });
 });
 
+test('keeps the focus when it zooms into a long trace', async () => {
+  const page = await open(largeTrace());
+  await page.focus('.bar.selected');
+  await page.keyboard.press('+');
+
+  assert.ok(await page.$eval('.bar.selected', (bar) => bar === document.activeElement));
+});
+
 test('shows a hostile trace as text', async () => {
   const page = await open(hostileTrace());
   for (const more of await page.$$('.more')) await more.evaluate((button) => button.click());
@@ -119,10 +127,44 @@ test('can be used with the keyboard alone', async () => {
   assert.notEqual(await selected(), before);
 
   await page.keyboard.press('/');
-  await page.keyboard.type('refund');
+  await page.keyboard.type('expired');
   assert.match(await page.$eval('.count', (count) => count.textContent), /^\d of \d+$/);
   await page.keyboard.press('Escape');
   assert.equal(await page.$eval('.count', (count) => count.textContent), '');
+});
+
+test('keeps the focus in the time line when it zooms, folds and changes its width', async () => {
+  const page = await open(example);
+  const isFocused = (query) => page.$eval(query, (element) => element === document.activeElement);
+  await page.focus('.bar.selected');
+  await page.keyboard.press('+');
+  assert.ok(await isFocused('.bar.selected'));
+  await page.setViewport({ width: 1_200, height: 900 });
+  await page.waitForFunction(() => innerWidth === 1_200);
+  assert.ok(await isFocused('.bar.selected'));
+
+  await page.focus('button.label');
+  await page.keyboard.press('Enter');
+  assert.equal(await page.$eval('button.label', (label) => label.ariaExpanded), 'false');
+  assert.ok(await isFocused('button.label'));
+});
+
+test('shows the messages of a selected item, although an outer run was folded', async () => {
+  const page = await open(example);
+  const isShown = () => page.$eval('.block.marked', (block) => block.checkVisibility());
+  assert.equal(await isShown(), true);
+  await page.$eval('.inside', (button) => button.click());
+  assert.equal(await isShown(), false);
+  await page.$eval('.bar.selected', (bar) => bar.click());
+
+  assert.equal(await isShown(), true);
+});
+
+test('shows that a lifecycle denied a call', async () => {
+  const page = await open(example);
+
+  assert.match(await page.$eval('.bar.tool.denied', (bar) => bar.ariaLabel), /^harbour-desk: refund, .*denied$/);
+  assert.equal(await page.$eval('.block.call.denied .badge', (badge) => badge.textContent), 'denied');
 });
 
 test('opens the change of a decision', async () => {

@@ -54,6 +54,43 @@ export function largeTrace() {
   return linesOf(records);
 }
 
+/** Returns the lines of a trace with 20 turns. In the first turn, an agent inside pays twice, and both calls fail. */
+export function growingTrace() {
+  const records = [];
+  const add = (record) => records.push({ at: START + records.length, ...record });
+  const usage = { inputTokens: 10, outputTokens: 10, totalTokens: 20 };
+  const answer = (place, text) => {
+    add({ ...place, type: 'model-start', model: 'large-2' });
+    const context = { sizes: { user: 40 }, messages: 1 };
+    add({ ...place, type: 'model-call', attempt: 1, model: 'large-2', ms: 1, context, usage });
+    add({ ...place, type: 'hook', lifecycle: 'polite', point: 'wrapModelCall', ms: 1, ownMs: 1 });
+    add({ ...place, type: 'model-end', response: { content: [{ type: 'text', text }], usage, finishReason: 'stop' } });
+  };
+  const inside = { runId: 'run_1/1', path: ['ask'] };
+  add({ type: 'trace', version: 1, runId: 'run_1' });
+  add({ type: 'run-start', runId: 'run_1', agent: 'desk', input: 'Pay the bill.' });
+  for (let turn = 1; turn <= 20; turn += 1) {
+    const place = { runId: 'run_1', turn };
+    add({ ...place, type: 'turn-start' });
+    answer(place, `This is turn ${turn}. `.repeat(20 * (1 + (turn % 4))));
+    if (turn === 1) {
+      add({ ...place, type: 'tool-start', callId: 'ask', name: 'clerk', input: { prompt: 'Pay.' } });
+      add({ ...inside, type: 'run-start', agent: 'clerk', input: 'Pay.' });
+      for (const callId of ['pay_1', 'pay_2']) {
+        const call = { ...inside, turn: 1, callId, name: 'pay' };
+        add({ ...call, type: 'tool-start', input: { euro: 40 } });
+        add({ ...call, type: 'tool-end', result: { content: 'The card was declined.', isError: true } });
+      }
+      add({ ...inside, type: 'run-end' });
+      add({ ...place, type: 'tool-end', callId: 'ask', name: 'clerk', result: { content: 'Not paid.' } });
+    }
+    add({ ...place, type: 'turn-end' });
+  }
+  const result = { status: 'completed', text: 'Done.', turns: 20, usage, finishReason: 'stop', pending: [] };
+  add({ runId: 'run_1', type: 'run-end', result });
+  return records.map((record) => `${JSON.stringify(record)}\n`);
+}
+
 /** Text that tries to run, to hide, to leave and to fill the page. */
 const HOSTILE = `</pre></script><script>document.title='owned'</script><img src="https://evil.example/a.png" onerror="document.title='owned'"><a href="https://evil.example/">click</a> https://evil.example/ \u0000\u0007\u001b[31m \u202egnp.exe \u2066x\u2069 `;
 

@@ -25,7 +25,7 @@ const EMPTY: StateView = { bytes: 0, extensions: {}, values: [], complete: [] };
 export class CachedValues {
   /** The time of the last read. */
   readAt = Number.NEGATIVE_INFINITY;
-  /** Grows when values become unknown. A read that was started before is out of date. */
+  /** Grows when values become unknown or the store gets one. A read that was started before is out of date. */
   version = 0;
   private readonly entries = new Map<string, CachedValue>();
   private bytes = 0;

@@ -91,7 +91,8 @@ export class SessionCache {
     const known = this.values.valueOf(entry);
     if (known === undefined) {
       const stored = (await this.access.get(scope, key, site)) ?? null;
-      if (entry.pending === undefined) entry.value = stored;
+      // A write in the meantime has set the value.
+      if (entry.value === undefined) entry.value = stored;
     } else if (known !== null && entry.pending === undefined) entry.isUsed = true;
     entry.seen = this.values.valueOf(entry);
     return entry.seen ?? undefined;
@@ -116,6 +117,8 @@ export class SessionCache {
     if (entry.pending !== undefined || (!fits && values.list('pending').length > 0)) await this.flush(site);
     values.isLocal = false;
     const change = await access.set(scope, given, site);
+    // A read that is under way may have the value from before the write.
+    values.version += 1;
     if (!change.conflict) values.put(entry, value);
     if (!isPlain(change)) this.values.forget();
     return change;
@@ -150,7 +153,7 @@ export class SessionCache {
     for (;;) {
       const { version } = this.values;
       const view = await this.access.peek(this.session, [...this.wanted], site);
-      // Values were removed while the store read them.
+      // Values were written or removed while the store read them.
       if (version !== this.values.version) continue;
       return this.values.learn(view, site.clock.now());
     }

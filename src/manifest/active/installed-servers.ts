@@ -19,7 +19,7 @@ export interface ExtensionPackageServer {
 }
 
 interface Added {
-  readonly extension: ExtensionPackage;
+  readonly prepared: PreparedExtension;
   readonly name: string;
   readonly id: string;
   readonly origin: McpServerOrigin;
@@ -40,16 +40,21 @@ export class InstalledServers {
   ) {}
 
   /**
-   * Replaces the servers with those of the given extension packages. Tools change at once. Resolves when each server is
-   * connected, waits for an approval or has failed. An unchanged server keeps its connection. If `graceful`, open calls
-   * of a removed server get their results before it ends. Otherwise they fail, and the promise waits for its end.
+   * Replaces the servers with those of the given extension packages. Tools change at once. The servers of a package that
+   * was not prepared again stay as they are. Resolves when each other server is connected, waits for an approval or has
+   * failed. An unchanged server keeps its connection. If `graceful`, open calls of a removed server get their results
+   * before it ends. Otherwise they fail, and the promise waits for its end.
    */
   async replace(all: readonly PreparedExtension[], { graceful }: { readonly graceful: boolean }): Promise<Changes> {
     const wanted = this.wantedOf(all);
-    const gone = this.added.filter((known) => !wanted.some((server) => isSame(server, known)));
+    const before = this.added;
+    const gone = before.filter((known) => !wanted.some((server) => isSame(server, known)));
     this.added = wanted;
     const removed = gone.map(({ id, origin }) => this.mcp.remove(id, { graceful, origin }));
-    const put = wanted.map(async (server) => ({ id: server.id, outcome: await this.put(server) }));
+    const put = wanted.map(async (server) => {
+      const isKept = before.some(({ prepared }) => prepared === server.prepared);
+      return { id: server.id, outcome: isKept ? 'unchanged' : await this.put(server) };
+    });
     const outcomes = await Promise.all(put);
     await Promise.all(removed);
     const idsOf = (wantedOutcome: string) =>
@@ -62,7 +67,8 @@ export class InstalledServers {
   list(): ReadonlyMap<string, readonly ExtensionPackageServer[]> {
     const holders = new Map(this.mcp.status().map((status) => [status.name, status]));
     const listed = new Map<string, ExtensionPackageServer[]>();
-    for (const { extension, name, id } of this.added) {
+    for (const { prepared, name, id } of this.added) {
+      const { extension } = prepared;
       const servers = listed.get(extension.name) ?? [];
       const holder = holders.get(id);
       const isOther = holder !== undefined && holder.extension !== extension.name;
@@ -78,11 +84,12 @@ export class InstalledServers {
       const { extension, settings } = prepared;
       const origin = { ...originOf(prepared, workspaceDir), settings: settings.variables, redact };
       const names = Object.keys(extension.mcpServers);
-      return names.map((name) => ({ extension, name, id: serverId(extension.name, name), origin }));
+      return names.map((name) => ({ prepared, name, id: serverId(extension.name, name), origin }));
     });
   }
 
-  private async put({ extension, name, id, origin }: Added) {
+  private async put({ prepared, name, id, origin }: Added) {
+    const { extension } = prepared;
     try {
       const outcome = await this.mcp.set(id, extension.mcpServers[name] as McpServerConfig, origin);
       if (outcome === 'left-out') this.report(extension, name, `it is left out: ${takenText(id)}`);
@@ -100,7 +107,7 @@ export class InstalledServers {
 
 function isSame(a: Added, b: Added): boolean {
   const sources = [a, b].map(({ origin: { precedence, source } }) => `${precedence} ${source}`);
-  return a.extension.name === b.extension.name && a.name === b.name && sources[0] === sources[1];
+  return a.prepared.extension.name === b.prepared.extension.name && a.name === b.name && sources[0] === sources[1];
 }
 
 /** Says why a server does not get its name. */

@@ -18,8 +18,8 @@ import {
 } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import { withDefaults } from '../../internal/options/with-defaults.js';
-import { VERSION } from '../../internal/version.js';
 import { createTrustGate, type TrustGate } from '../../trust/gate.js';
+import { VERSION } from '../../version.js';
 import type {
   McpClientInfo,
   McpLimits,

@@ -8,6 +8,8 @@ export interface Block {
   readonly text: string;
   /** The arguments of a call. */
   readonly input?: string | undefined;
+  /** The ids of the runs inside of a call. */
+  readonly inside?: readonly string[] | undefined;
   readonly mark: Mark;
   readonly depth: number;
   readonly runId: string;
@@ -71,8 +73,9 @@ function saidIn(place: Place, record: TraceRecord): readonly Said[] {
 
 /** A call is shown where it began, before the runs inside. */
 function callOf({ story, item }: Place, { name, input }: TraceRecordOf<'tool-start'>): Said {
-  const end = item && story.records[item.to];
-  const shown = { role: 'call', who: name, input: jsonText(input), mark: item?.mark ?? 'fine' } as const;
+  const end = item?.isOpen === false ? story.records[item.to] : undefined;
+  const inside = [...story.callers].flatMap(([runId, caller]) => (caller === item ? [runId] : []));
+  const shown = { role: 'call', who: name, input: jsonText(input), mark: item?.mark ?? 'fine', inside } as const;
   if (end?.type !== 'tool-end') return { ...shown, text: 'did not end' };
   if (end.result === undefined) return { ...shown, text: 'waits for a decision' };
   return { ...shown, text: end.error?.message ?? contentText(end.result.content) };

@@ -21,9 +21,9 @@ export class Lanes {
 
   /** Returns the group of the runs that an agent has inside of a lane. */
   group(agent: string, parent: LaneDraft | undefined): GroupDraft {
-    const key = parent === undefined ? agent : `${this.keyOf(parent.group)}\n${parent.name}\n${agent}`;
+    const key = parent === undefined ? agent : `${parent.group.key}\n${parent.name}\n${agent}`;
     const depth = parent === undefined ? 0 : parent.group.depth + 1;
-    const group = this.groups.get(key) ?? { agent, depth, parent, lanes: [] };
+    const group = this.groups.get(key) ?? { key, agent, depth, parent, lanes: [] };
     this.groups.set(key, group);
     return group;
   }
@@ -45,10 +45,6 @@ export class Lanes {
         .filter((group) => group.parent === parent)
         .flatMap((group) => [group, ...group.lanes.filter(({ kind }) => kind === 'tool').flatMap(below)]);
     return below(undefined);
-  }
-
-  private keyOf(group: GroupDraft): string {
-    return [...this.groups].find(([, one]) => one === group)?.[0] ?? '';
   }
 }
 

@@ -17,6 +17,8 @@ export interface Story {
 
 /** The runs of one agent in one place: the outermost run, or all runs that a tool has started. */
 export interface Group {
+  /** The same in a longer version of the trace. */
+  readonly key: string;
   readonly agent: string;
   readonly depth: number;
   /** The row of the tool that started these runs. Undefined for the outermost run. */
@@ -37,6 +39,8 @@ export type Mark = 'fine' | 'failed' | 'denied' | 'changed' | 'waits' | 'note';
 
 /** Something that happened in a run. */
 export interface Item {
+  /** The index of the record that the item was made from: the same in a longer version of the trace. */
+  readonly id: number;
   readonly kind: 'turn' | 'model' | 'hook' | 'tool' | 'decision' | 'event' | 'failure';
   readonly lane: Lane;
   readonly runId: string;
@@ -46,6 +50,8 @@ export interface Item {
   /** The indices of the records at its beginning and its end. */
   readonly from: number;
   readonly to: number;
+  /** True if its end is not in the trace. `to` is then the last record. */
+  readonly isOpen: boolean;
   /** Milliseconds. Undefined for a moment. */
   readonly ms: number | undefined;
 }

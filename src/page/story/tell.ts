@@ -28,6 +28,8 @@ interface OpenRun {
   begun: number;
   /** The index of the record at which the current attempt began. */
   asked: number;
+  /** The index of the last record of the run. */
+  last: number;
 }
 
 type Drawn = Pick<ItemDraft, 'kind' | 'title' | 'mark'> & { readonly from?: number; readonly ms?: number | undefined };
@@ -45,26 +47,28 @@ class Teller {
 
   take(record: TraceRecord, index: number): void {
     if (record.type === 'trace') return;
-    if (record.type === 'run-start') return this.startRun(record);
+    if (record.type === 'run-start') return this.startRun(record, index);
     const run = this.runs.get(record.runId);
     if (run === undefined) return;
     const tell = TELLERS[record.type] as Tell | undefined;
     if (tell !== undefined) tell({ teller: this, run, index }, record);
     else this.note(run, index, { kind: 'event', title: record.type, mark: 'note' });
+    run.last = index;
   }
 
-  private startRun({ runId, agent, path }: TraceRecordOf<'run-start'>): void {
+  private startRun({ runId, agent, path }: TraceRecordOf<'run-start'>, index: number): void {
     const caller = path && this.calls.get(keyOf(path));
-    if (caller !== undefined) this.callers.set(runId, caller);
+    // A run that starts again could be inside of itself.
+    if (caller !== undefined && !this.runs.has(runId)) this.callers.set(runId, caller);
     const group = this.lanes.group(agent, caller?.lane);
     this.lanes.lane(group, 'turns', agent);
-    this.runs.set(runId, { group, turn: undefined, begun: 0, asked: 0 });
+    this.runs.set(runId, { group, turn: undefined, begun: index, asked: index, last: index });
   }
 
   /** Adds an item to a lane. It ends at the record, and begins there if it has no `from`. */
   add(lane: LaneDraft, index: number, { from = index, ms, ...drawn }: Drawn): ItemDraft {
     const { runId, turn } = { turn: undefined, ...this.records[index] } as { runId: string; turn: number | undefined };
-    const item = { ...drawn, lane, runId, turn, from, to: index, ms };
+    const item = { ...drawn, id: index, lane, runId, turn, from, to: index, isOpen: false, ms };
     this.items.push(item);
     lane.items.push(item);
     if (!this.itemOf.has(from)) this.itemOf.set(from, item);
@@ -80,12 +84,14 @@ class Teller {
   /** Starts an item that ends later. */
   open(lane: LaneDraft, index: number, drawn: Drawn): ItemDraft {
     const item = this.add(lane, index, drawn);
+    item.isOpen = true;
     item.to = this.records.length - 1;
     item.ms = Math.max(0, (this.records.at(-1)?.at ?? 0) - this.timeOf(index));
     return item;
   }
 
   close(item: ItemDraft, index: number): void {
+    item.isOpen = false;
     item.to = index;
     item.ms = Math.max(0, this.timeOf(index) - this.timeOf(item.from));
     this.itemOf.set(index, item);
@@ -140,7 +146,7 @@ const TELLERS: { readonly [Type in TraceRecord['type']]?: (scene: Scene, record:
     run.asked = index;
   },
   'model-call'({ teller, run, index }, { model, attempt, ms, error }) {
-    const from = attempt === 0 ? index - 1 : run.asked;
+    const from = attempt === 0 ? run.last : run.asked;
     const drawn = { kind: 'model', title: model, mark: error === undefined ? 'fine' : 'failed', from, ms } as const;
     teller.add(teller.lanes.lane(run.group, 'model', model), index, drawn);
     teller.lanes.lane(run.group, 'context', 'context');
@@ -153,7 +159,7 @@ const TELLERS: { readonly [Type in TraceRecord['type']]?: (scene: Scene, record:
   'model-error': () => {},
   hook({ teller, run, index }, { lifecycle, point, ms, call }) {
     const callStart = point === 'wrapToolCall' && call ? startOf(teller, run, call.id) : undefined;
-    const from = callStart ?? (point === 'wrapModelCall' ? Math.min(run.begun, index - 1) : index - 1);
+    const from = callStart ?? (point === 'wrapModelCall' ? run.begun : run.last);
     const drawn = { kind: 'hook', title: `${lifecycle}: ${point}`, mark: 'fine', from, ms } as const;
     teller.add(teller.lanes.lane(run.group, 'lifecycle', lifecycle), index, drawn);
   },

@@ -4,9 +4,9 @@ import { redPath } from '../story/red-path.js';
 import type { Item, Story } from '../story/story.js';
 import { tell } from '../story/tell.js';
 import { Conversation } from './conversation.js';
-import { detailsOf } from './details.js';
+import { detailsOf, headOf } from './details.js';
 import { element } from './element.js';
-import { findingsOf } from './findings.js';
+import { Findings, findAgain } from './findings.js';
 import { headerOf } from './header.js';
 import { onKeys } from './keys.js';
 import { type Filter, Search } from './search.js';
@@ -21,9 +21,13 @@ export class App {
   private readonly time = region('time', 'Run');
   private readonly details = region('details', 'Details');
   private readonly talk = region('talk', 'Conversation');
+  private readonly findings = new Findings(this.why, {
+    choose: (finding) => this.choose(finding),
+    select: (item) => this.select(item),
+  });
   private story: Story = tell([]);
   private timeline = new Timeline(this.story, () => {});
-  private conversation = new Conversation(this.story, () => {});
+  private conversation = new Conversation(() => {});
   private finding = new Search(this.story);
   private chosen: Finding | undefined;
   private selected: Item | undefined;
@@ -47,52 +51,67 @@ export class App {
     });
   }
 
-  /** Shows a trace. If it is a longer version of the same trace, keeps what a person has chosen, unfolded and scrolled to. */
-  show(records: readonly TraceRecord[]): void {
-    const isSame = records[0]?.runId === this.story.records[0]?.runId;
-    const select = (item: Item) => this.select(item);
-    const earlier = isSame ? this.selected : undefined;
-    const hadFocus = this.timeline.root.contains(document.activeElement);
-    const scrolled = [this.timeline.root, this.details, this.talk].map(
-      (root): Place => [root.scrollLeft, root.scrollTop],
-    );
+  /** Shows a trace. If it is longer than before, keeps what a person has chosen, unfolded, scrolled to and focused. */
+  show(records: readonly TraceRecord[], isLonger = false): void {
+    const earlier = isLonger ? this.selected : undefined;
     this.story = tell(records);
-    this.timeline = new Timeline(this.story, select, isSame ? this.timeline : undefined);
-    this.conversation = new Conversation(this.story, select, isSame ? this.conversation : undefined);
-    this.finding = new Search(this.story);
-    this.selected = undefined;
+    this.finding = new Search(this.story, isLonger ? this.finding : undefined);
     this.run.replaceChildren(headerOf(this.story));
-    this.time.replaceChildren(this.timeline.root);
-    this.choose(this.story.findings.find((finding) => isSameFinding(finding, this.chosen)) ?? this.story.findings[0]);
-    const again = earlier && this.story.itemOf.get(earlier.from);
-    if (again !== undefined) this.select(again);
-    this.toolbar.searchAgain();
-    // Behind the time line, whose measures would otherwise wait for the layout of the conversation.
-    this.talk.replaceChildren(this.conversation.root);
-    if (isSame) {
-      const roots = [this.timeline.root, this.details, this.talk];
-      for (const [index, root] of roots.entries()) root.scrollTo(...(scrolled[index] as Place));
-      if (hadFocus && this.selected !== undefined) this.timeline.focus(this.selected);
-    }
+    const again = this.story.items.find(({ id }) => id === earlier?.id);
+    if (earlier === undefined || again === undefined) this.open();
+    else this.goOn(earlier, again);
     setTimeout(() => this.finding.prepare());
   }
 
+  private open(): void {
+    const select = (item: Item) => this.select(item);
+    this.selected = undefined;
+    this.timeline = new Timeline(this.story, select);
+    this.conversation = new Conversation(select);
+    this.conversation.show(this.story);
+    this.time.replaceChildren(this.timeline.root);
+    this.choose(this.story.findings[0]);
+    this.toolbar.searchAgain();
+    // Behind the time line, whose measures would otherwise wait for the layout of the conversation.
+    this.talk.replaceChildren(this.conversation.root);
+  }
+
+  /** Shows more of the same trace. `again` is the selected item, which was `earlier`. */
+  private goOn(earlier: Item, again: Item): void {
+    const { story } = this;
+    this.selected = again;
+    this.timeline.update(story, again);
+    this.lead(findAgain(story.findings, this.chosen) ?? story.findings[0]);
+    this.conversation.show(story);
+    this.conversation.mark(again);
+    // The records of an item change only when it ends.
+    if (earlier.isOpen === again.isOpen) this.details.querySelector('header')?.replaceWith(headOf(story, again));
+    else this.details.replaceChildren(detailsOf(story, again));
+    this.toolbar.searchAgain();
+  }
+
   private choose(finding: Finding | undefined): void {
-    this.chosen = finding;
-    const path = finding === undefined ? [] : redPath(this.story, finding);
-    const actions = { choose: (one: Finding) => this.choose(one), select: (item: Item) => this.select(item) };
-    this.why.replaceChildren(findingsOf(this.story, finding, actions));
-    this.timeline.lead(path);
+    const path = this.lead(finding);
+    this.timeline.unfold(path);
     const shown = path.at(-1) ?? this.story.items[0];
     if (shown !== undefined) this.select(shown);
     else this.details.replaceChildren();
   }
 
+  /** Shows a finding as the chosen one, and the way to its cause. */
+  private lead(finding: Finding | undefined): readonly Item[] {
+    this.chosen = finding;
+    const path = finding === undefined ? [] : redPath(this.story, finding);
+    this.findings.show(this.story, finding && { finding, path });
+    this.timeline.lead(path);
+    return path;
+  }
+
   private select(item: Item): void {
     this.selected = item;
     this.timeline.mark(item);
-    this.conversation.unfold(item);
     this.conversation.mark(item);
+    this.conversation.reveal(item);
     this.details.replaceChildren(detailsOf(this.story, item));
     this.details.scrollTop = 0;
   }
@@ -112,7 +131,7 @@ export class App {
     const next = visible[Math.min(visible.length - 1, Math.max(0, index + by))];
     if (next === undefined) return;
     this.select(next);
-    this.timeline.focus(next);
+    this.timeline.focus();
   }
 
   private nextFinding(by: 1 | -1): void {
@@ -125,11 +144,4 @@ export class App {
 
 function region(name: string, label: string): HTMLElement {
   return element('section', { class: name, label, attributes: { tabindex: '-1' } });
-}
-
-type Place = [left: number, top: number];
-
-/** True for two findings about the same part. Their texts may have other numbers, because a run goes on. */
-function isSameFinding(a: Finding, b: Finding | undefined): boolean {
-  return b !== undefined && a.kind === b.kind && a.runId === b.runId && a.by?.name === b.by?.name;
 }

@@ -5,21 +5,29 @@ import { element, longText } from './element.js';
 /** The conversation beside the time line. Runs inside of a tool call are folded. */
 export class Conversation {
   readonly root = element('div', { class: 'blocks' });
-  private readonly blocks: readonly Block[];
-  private readonly articles: readonly HTMLElement[];
-  private readonly texts: string[] = [];
+  private callers: Story['callers'] = new Map();
+  private blocks: readonly Block[] = [];
+  private articles: readonly HTMLElement[] = [];
+  private texts: string[] = [];
   private readonly opened = new Set<string>();
   private query = '';
 
-  constructor(
-    private readonly story: Story,
-    private readonly select: (item: Item) => void,
-    earlier?: Conversation,
-  ) {
-    for (const runId of earlier?.opened ?? []) this.opened.add(runId);
+  constructor(private readonly select: (item: Item) => void) {}
+
+  /** Shows a trace, or a longer version of the same trace. A block that has not changed keeps its element. */
+  show(story: Story): void {
+    const { blocks, articles } = this;
+    this.callers = story.callers;
     this.blocks = conversationOf(story);
-    this.articles = this.blocks.map((block) => this.articleOf(block));
-    this.root.append(...this.articles);
+    this.texts = [];
+    this.articles = this.blocks.map((block, index) => {
+      const shown = articles[index];
+      if (shown !== undefined && isSame(block, blocks[index])) return shown;
+      const article = this.articleOf(block, index);
+      if (shown === undefined) this.root.append(article);
+      else shown.replaceWith(article);
+      return article;
+    });
     this.arrange();
   }
 
@@ -29,31 +37,24 @@ export class Conversation {
     this.arrange();
   }
 
-  /** Marks the blocks of an item, and scrolls to the first. */
+  /** Marks the blocks of an item. */
   mark(item: Item): void {
-    let first: HTMLElement | undefined;
-    this.blocks.forEach((block, index) => {
-      const article = this.articles[index];
-      const isMarked = block.item === item;
-      article?.classList.toggle('marked', isMarked);
-      if (isMarked && !article?.hidden) first ??= article;
+    this.articles.forEach((article, index) => {
+      article.classList.toggle('marked', this.blocks[index]?.item === item);
     });
+  }
+
+  /** Unfolds the runs around an item, and scrolls to its first block. */
+  reveal(item: Item): void {
+    let runId: string | undefined = item.runId;
+    for (; runId !== undefined; runId = this.callers.get(runId)?.runId) this.opened.add(runId);
+    this.arrange();
+    const first = this.articles.find((article, index) => this.blocks[index]?.item === item && !article.hidden);
     if (first !== undefined) scrollTo(first);
   }
 
-  /** Unfolds the runs around an item. */
-  unfold(item: Item): void {
-    for (let runId = item.runId; !this.opened.has(runId); ) {
-      this.opened.add(runId);
-      const caller = this.story.callers.get(runId);
-      if (caller === undefined) break;
-      runId = caller.runId;
-    }
-    this.arrange();
-  }
-
   private arrange(): void {
-    const { query, opened, story } = this;
+    const { query, opened } = this;
     this.blocks.forEach(({ runId }, index) => {
       const article = this.articles[index];
       if (article === undefined) return;
@@ -63,11 +64,10 @@ export class Conversation {
     for (const button of this.root.querySelectorAll<HTMLElement>('.inside')) {
       button.setAttribute('aria-expanded', String(opened.has(button.dataset.run ?? '')));
     }
-    this.root.classList.toggle('is-empty', story.records.length === 0);
   }
 
   private isUnfolded(runId: string): boolean {
-    const caller = this.story.callers.get(runId);
+    const caller = this.callers.get(runId);
     return caller === undefined || (this.opened.has(runId) && this.isUnfolded(caller.runId));
   }
 
@@ -77,39 +77,43 @@ export class Conversation {
     return this.texts[index] ?? '';
   }
 
-  private articleOf(block: Block): HTMLElement {
-    const { role, who, text, input, mark, depth, item } = block;
+  private articleOf({ role, who, text, input, mark, depth, inside = [] }: Block, index: number): HTMLElement {
     const head = element('header', {}, element('span', { class: 'who', text: who }));
     if (input !== undefined) head.append(element('code', { text: input.slice(0, 200) }));
     if (mark !== 'fine') head.append(element('span', { class: `badge ${mark}`, text: mark }));
-    const onClick = item && (() => this.select(item));
+    const onClick = () => {
+      const item = this.blocks[index]?.item;
+      if (item !== undefined) this.select(item);
+    };
     const article = element(
       'article',
       { class: `block ${role} ${mark}`, onClick },
       head,
       longText(text, 'text', role === 'call' ? 280 : 1_200),
+      ...inside.map((runId) => this.insideOf(runId)),
     );
     article.style.setProperty('--depth', String(depth));
-    if (role === 'call' && item !== undefined) article.append(...this.insideOf(item));
     return article;
   }
 
-  private insideOf(call: Item): readonly HTMLElement[] {
-    return [...this.story.callers].flatMap(([runId, caller]) => {
-      if (caller !== call) return [];
-      const button = element('button', {
-        class: 'inside',
-        text: 'Messages inside of this call',
-        attributes: { 'data-run': runId, 'aria-expanded': 'false' },
-      });
-      button.addEventListener('click', (event) => {
-        event.stopPropagation();
-        if (!this.opened.delete(runId)) this.opened.add(runId);
-        this.arrange();
-      });
-      return [button];
+  private insideOf(runId: string): HTMLElement {
+    const button = element('button', {
+      class: 'inside',
+      text: 'Messages inside of this call',
+      attributes: { 'data-run': runId, 'aria-expanded': 'false' },
     });
+    button.addEventListener('click', (event) => {
+      event.stopPropagation();
+      if (!this.opened.delete(runId)) this.opened.add(runId);
+      this.arrange();
+    });
+    return button;
   }
+}
+
+/** True for two versions of a block that look the same. The result of a call, and the runs inside, can come later. */
+function isSame(a: Block, b: Block | undefined): boolean {
+  return a.text === b?.text && a.mark === b.mark && a.inside?.length === b.inside?.length;
 }
 
 /** Scrolls the list, and not the page. Blocks get their heights in the next frame. */

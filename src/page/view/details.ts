@@ -10,25 +10,32 @@ import { sizesOf } from './time/context.js';
 
 /** Shows what is known of an item. */
 export function detailsOf(story: Story, item: Item): HTMLElement {
-  const indices = item.from === item.to ? [item.to] : [item.from, item.to];
-  const records = indices.reverse().flatMap((index) => {
+  const { from, to, isOpen } = item;
+  const last = isOpen ? from : to;
+  const indices = from === last ? [last] : [last, from];
+  const records = indices.flatMap((index) => {
     const record = story.records[index];
-    return record !== undefined && (index === item.to || record.type === 'tool-start') ? [record] : [];
+    return record !== undefined && (index === last || record.type === 'tool-start') ? [record] : [];
   });
-  const { agent } = item.lane.group;
-  const where = [`agent ${agent}`, item.turn === undefined ? undefined : `turn ${item.turn}`, ...wordsOf(story, item)];
   return element(
     'div',
     { class: 'detail' },
-    element(
-      'header',
-      {},
-      element('h2', { text: item.title }),
-      item.mark === 'fine' ? undefined : element('span', { class: `badge ${item.mark}`, text: item.mark }),
-      element('p', { text: where.filter(Boolean).join(' · ') }),
-    ),
+    headOf(story, item),
     ...records.flatMap(sectionsOf),
     ...records.map(rawOf),
+  );
+}
+
+/** Shows the name and the numbers of an item. */
+export function headOf(story: Story, item: Item): HTMLElement {
+  const { agent } = item.lane.group;
+  const where = [`agent ${agent}`, item.turn === undefined ? undefined : `turn ${item.turn}`, ...wordsOf(story, item)];
+  return element(
+    'header',
+    {},
+    element('h2', { text: item.title }),
+    item.mark === 'fine' ? undefined : element('span', { class: `badge ${item.mark}`, text: item.mark }),
+    element('p', { text: where.filter(Boolean).join(' · ') }),
   );
 }
 

@@ -1,21 +1,18 @@
 /** Returns a time for people: `12 ms`, `1.2 s`, `2 min 5 s`. */
 export function timeText(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  const minutes = Math.floor(ms / 60_000);
-  const seconds = Math.round((ms % 60_000) / 1_000);
-  return seconds === 0 ? `${minutes} min` : `${minutes} min ${seconds} s`;
+  const whole = Math.round(ms);
+  if (whole < 1_000) return `${whole} ms`;
+  const tenths = Math.round(ms / 100);
+  if (tenths < 600) return `${(tenths / 10).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1_000);
+  const minutes = `${Math.floor(seconds / 60)} min`;
+  return seconds % 60 === 0 ? minutes : `${minutes} ${seconds % 60} s`;
 }
 
 /** Returns a count for people: `999`, `1.2k`, `3.4M`. */
 export function countText(count: number): string {
   if (count < 1_000) return String(count);
-  return count < 1_000_000 ? `${trimmed(count / 1_000)}k` : `${trimmed(count / 1_000_000)}M`;
-}
-
-/** Returns an amount of US dollars for people. */
-export function moneyText(dollars: number): string {
-  return dollars > 0 && dollars < 0.01 ? `$${dollars.toPrecision(2)}` : `$${dollars.toFixed(2)}`;
+  return Math.round(count / 1_000) < 1_000 ? `${trimmed(count / 1_000)}k` : `${trimmed(count / 1_000_000)}M`;
 }
 
 function trimmed(value: number): string {

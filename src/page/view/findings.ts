@@ -1,5 +1,4 @@
 import type { Cause, Finding } from '../../trace/explain/finding.js';
-import { redPath } from '../story/red-path.js';
 import type { Item, Story } from '../story/story.js';
 import { element } from './element.js';
 
@@ -11,13 +10,52 @@ export interface FindingActions {
   select(item: Item): void;
 }
 
-/** Shows what went wrong, and the way from the chosen finding to its cause. */
-export function findingsOf(story: Story, chosen: Finding | undefined, actions: FindingActions): HTMLElement {
-  const { findings } = story;
+/** A finding, and the way from it to its cause. */
+interface Choice {
+  readonly finding: Finding;
+  readonly path: readonly Item[];
+}
+
+/** The list of what went wrong. */
+export class Findings {
+  private shown: readonly Finding[] = [];
+
+  constructor(
+    private readonly root: HTMLElement,
+    private readonly actions: FindingActions,
+  ) {}
+
+  /** Shows the list, and the way of the chosen finding. The focus stays on the same finding, or on the same step of its way. */
+  show({ findings }: Story, choice: Choice | undefined): void {
+    const { root, actions } = this;
+    const active = document.activeElement;
+    const row = [...root.querySelectorAll('.findings > li')].findIndex((one) => one.contains(active));
+    const step = [...root.querySelectorAll('.step')].indexOf(active as Element);
+    const focused = findAgain(findings, this.shown[row]);
+    this.shown = findings;
+    root.replaceChildren(listOf(findings, choice, actions));
+    if (focused === undefined) return;
+    const button = root.querySelectorAll<HTMLElement>('.finding')[findings.indexOf(focused)];
+    (root.querySelectorAll<HTMLElement>('.step')[step] ?? button)?.focus({ preventScroll: true });
+  }
+}
+
+/**
+ * Returns the finding about the same part in a longer version of the trace. Its text can have other numbers. A finding about
+ * the whole run can have other records too.
+ */
+export function findAgain(findings: readonly Finding[], earlier: Finding | undefined): Finding | undefined {
+  if (earlier === undefined) return undefined;
+  const { kind, runId, by, records } = earlier;
+  const same = findings.filter((one) => one.kind === kind && one.runId === runId && one.by?.name === by?.name);
+  return same.find((one) => one.records.at(-1) === records.at(-1)) ?? same[0];
+}
+
+function listOf(findings: readonly Finding[], choice: Choice | undefined, actions: FindingActions): HTMLElement {
   if (findings.length === 0) return element('p', { class: 'calm', text: 'Nothing stands out in this run.' });
   const list = element('ul', { class: 'findings' });
   for (const finding of findings.slice(0, MOST)) {
-    const isChosen = finding === chosen;
+    const isChosen = finding === choice?.finding;
     const { kind, text, by } = finding;
     const button = element(
       'button',
@@ -30,7 +68,7 @@ export function findingsOf(story: Story, chosen: Finding | undefined, actions: F
       element('span', { class: 'says', text }),
       by && causeOf(by),
     );
-    const way = isChosen ? wayOf(redPath(story, finding), finding, actions) : undefined;
+    const way = isChosen ? wayOf(choice, actions) : undefined;
     list.append(element('li', {}, button, way));
   }
   const rest = findings.length - MOST;
@@ -44,7 +82,7 @@ function causeOf({ kind, name }: Cause): HTMLElement {
   return label;
 }
 
-function wayOf(path: readonly Item[], { by }: Finding, { select }: FindingActions): HTMLElement | undefined {
+function wayOf({ path, finding: { by } }: Choice, { select }: FindingActions): HTMLElement | undefined {
   if (path.length === 0) return undefined;
   const steps = path.map((item, index) => {
     const isCause = index === path.length - 1 && by !== undefined;

@@ -16,7 +16,7 @@ export function followFolder(app: App): void {
   const picker = element('select', { label: 'Trace' });
   app.toolbar.add(picker);
   let isChosen = false;
-  let shown = '';
+  let shown: Listed | undefined;
   picker.addEventListener('change', () => {
     isChosen = true;
   });
@@ -28,12 +28,12 @@ export function followFolder(app: App): void {
     const newest = traces[0];
     if (!isChosen && newest !== undefined) picker.value = newest.id;
     const current = traces.find(({ id }) => id === picker.value);
-    const state = `${current?.id} ${current?.size}`;
-    if (current === undefined || state === shown) return;
+    const isSame = current?.id === shown?.id;
+    if (current === undefined || (isSame && current.size === shown?.size)) return;
     const text = await (await read(`traces/${current.id}`)).text();
     if (text === '') return;
-    app.show(readTrace(text));
-    shown = state;
+    app.show(readTrace(text), isSame);
+    shown = current;
   };
   const again = () =>
     look()

@@ -1,6 +1,7 @@
+import { moneyText } from '../../trace/explain/costs.js';
 import type { Story } from '../story/story.js';
 import { element } from './element.js';
-import { countText, moneyText, timeText } from './figures.js';
+import { countText, timeText } from './figures.js';
 
 /** Shows the name of the agent, how the run ended, and its numbers. */
 export function headerOf({ records }: Story): HTMLElement {

@@ -15,37 +15,55 @@ export type Filter = keyof typeof FILTERS;
 /** Longer records are searched up to here. */
 const SEARCHED = 50_000;
 
-/** Finds items by words. Prepares each text once. */
+/** Finds items by the words of their records. Prepares each record once. */
 export class Search {
-  private readonly texts = new Map<Item, string>();
+  private readonly texts: string[];
 
-  constructor(private readonly story: Story) {}
+  /** `earlier` has searched the beginning of the same trace. */
+  constructor(
+    private readonly story: Story,
+    earlier?: Search,
+  ) {
+    this.texts = earlier?.texts ?? [];
+  }
 
   /** Prepares all texts, so that the first search is as fast as the others. */
   prepare(): void {
-    for (const item of this.story.items) this.textOf(item);
+    for (const index of this.story.records.keys()) this.textAt(index);
   }
 
   /** Returns the items that match, or undefined for all. */
   find(query: string, filter: Filter): ReadonlySet<Item> | undefined {
     if (query === '' && filter === 'all') return undefined;
-    const isFound = (item: Item) => fits(item, filter) && (query === '' || this.textOf(item).includes(query));
-    return new Set(this.story.items.filter(isFound));
+    const told = this.itemsThatTell(query);
+    const isFound = (item: Item) => told.has(item) || item.title.toLowerCase().includes(query);
+    return new Set(this.story.items.filter((item) => fits(item, filter) && isFound(item)));
   }
 
-  private textOf(item: Item): string {
-    const known = this.texts.get(item);
-    if (known !== undefined) return known;
-    const { records } = this.story;
-    const parts = [item.from, item.to].map((index) => (JSON.stringify(records[index]) ?? '').slice(0, SEARCHED));
-    const text = `${item.title}\n${parts.join('\n')}`.toLowerCase();
-    this.texts.set(item, text);
-    return text;
+  /** A record belongs to its item and to its turn. A record before the first turn belongs to the first item of its run. */
+  private itemsThatTell(query: string): ReadonlySet<Item | undefined> {
+    const { records, items, itemOf } = this.story;
+    const turns = new Map<string, Item>();
+    const found = new Set<Item | undefined>();
+    records.forEach(({ runId }, index) => {
+      const item = itemOf.get(index);
+      if (item?.kind === 'turn') turns.set(runId, item);
+      if (!this.textAt(index).includes(query)) return;
+      found.add(turns.get(runId) ?? items.find((one) => one.runId === runId));
+      // An item that is drawn from an earlier record does not tell of that record.
+      if (item?.from !== index || item.id === index) found.add(item);
+    });
+    return found;
+  }
+
+  private textAt(index: number): string {
+    this.texts[index] ??= (JSON.stringify(this.story.records[index]) ?? '').slice(0, SEARCHED).toLowerCase();
+    return this.texts[index];
   }
 }
 
 function fits({ kind, mark }: Item, filter: Filter): boolean {
   if (filter === 'all') return true;
-  if (filter === 'problems') return mark === 'failed' || mark === 'denied' || kind === 'event';
+  if (filter === 'problems') return mark === 'failed' || mark === 'denied' || (kind === 'event' && mark !== 'note');
   return filter === 'decisions' ? kind === 'decision' : kind === filter;
 }

@@ -46,11 +46,14 @@ export interface RefusingField {
   readonly values: readonly string[];
 }
 
-/** True if text that is not one JSON object contains a refusal. A guard in doubt refuses. */
+/**
+ * True if text that is not one JSON object contains a refusal: a name, a colon and a value, with only punctuation and
+ * white space between them. A guard in doubt refuses.
+ */
 export function spellsRefusal(stdout: string, fields: readonly RefusingField[]): boolean {
   const text = plainText(stdout);
   return fields.some(({ name, values }) =>
-    new RegExp(`\\b${name}\\W{0,3}\\s*[:=]\\W{0,4}\\b(?:${values.join('|')})\\b`, 'i').test(text),
+    new RegExp(`\\b${name}[^\\w:=]*[:=]\\W*\\b(?:${values.join('|')})\\b`, 'i').test(text),
   );
 }
 

@@ -1,3 +1,4 @@
+import type { Awaitable } from '../../internal/promise.js';
 import { HOOK_EVENTS, type HookEvent } from '../../programs/hook-event.js';
 import type { HookRegistration, ShellHook } from './definition.js';
 import { numberedHooks } from './identity.js';
@@ -20,7 +21,8 @@ export interface HookFilter {
  */
 export class HookRegistry {
   private readonly byEvent = new Map<HookEvent, readonly ShellHook[]>();
-  private readonly listeners = new Set<() => void>();
+  private readonly listeners = new Set<() => Awaitable<void>>();
+  private following: Promise<unknown> = Promise.resolve();
   private count = 0;
 
   /** Adds a hook. Throws a `HookInvalidError` if the hook is invalid. */
@@ -90,10 +92,15 @@ export class HookRegistry {
     return [...this.byEvent.values()].flat();
   }
 
-  /** Calls `listener` after every change, until the returned function is called. */
-  onChange(listener: () => void): () => void {
+  /** Calls `listener` after every change, until the returned function is called. A returned promise must not reject. */
+  onChange(listener: () => Awaitable<void>): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
+  }
+
+  /** Resolves when the listeners have ended the work that the changes until now began. */
+  async settled(): Promise<void> {
+    await this.following;
   }
 
   private remove(matches: (hook: ShellHook) => boolean): number {
@@ -108,7 +115,10 @@ export class HookRegistry {
   }
 
   private announce(): void {
-    for (const listener of [...this.listeners]) listener();
+    for (const listener of [...this.listeners]) {
+      const earlier = this.following;
+      this.following = Promise.resolve(listener()).then(() => earlier);
+    }
   }
 }
 

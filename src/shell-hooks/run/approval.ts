@@ -8,6 +8,8 @@ import type { HookProblem } from '../hook/problem.js';
 /** Authorizes each hook once with the trust gate, and verifies it right before each run. */
 export class HookApprovals {
   private readonly decisions = new WeakMap<ShellHook, AllowedDecision>();
+  /** Hooks that were denied right before their last start, for example because their program is missing. */
+  private readonly denied = new WeakSet<ShellHook>();
   private readonly deciding = new Map<ShellHook, Promise<TrustDecision>>();
 
   constructor(
@@ -44,7 +46,7 @@ export class HookApprovals {
   }
 
   isAllowed(hook: ShellHook): boolean {
-    return this.decisions.has(hook);
+    return this.decisions.has(hook) && !this.denied.has(hook);
   }
 
   /** Returns the denial that the hook would get now. Asks nobody. */
@@ -55,6 +57,13 @@ export class HookApprovals {
 
   /** Returns the program to start, or a denial. The result is valid for one immediate start. */
   async verify(hook: ShellHook): Promise<VerifiedItem | DeniedDecision> {
+    const verified = await this.verifyOrAsk(hook);
+    if (verified.allowed) this.denied.delete(hook);
+    else this.denied.add(hook);
+    return verified;
+  }
+
+  private async verifyOrAsk(hook: ShellHook): Promise<VerifiedItem | DeniedDecision> {
     const known = this.decisions.get(hook);
     const verified = known && (await this.gate.verify(known));
     if (verified?.allowed) return verified;

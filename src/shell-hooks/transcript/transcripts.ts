@@ -23,13 +23,15 @@ export interface TranscriptsOptions extends Omit<TranscriptSource, 'sessionId' |
 
 /** The written part of one transcript. */
 interface Written {
-  /** The keys of the messages that the next ones are compared with, in order. */
-  readonly keys: readonly string[];
-  /** Number of messages in the file. */
-  readonly count: number;
+  /** The keys of the messages as the model read them last, in order. */
+  readonly model: readonly string[];
+  /** The keys of all messages in the file except summaries, in order. People read the same ones. */
+  readonly people: readonly string[];
   /** The id of the last line of the file. */
   readonly lastId: string | undefined;
 }
+
+const NOTHING: Written = { model: [], people: [], lastId: undefined };
 
 /** Limit of sessions whose state is kept. A transcript above it is written again as a whole when its session goes on. */
 const MOST_SESSIONS = 1_000;
@@ -76,16 +78,20 @@ export class Transcripts {
     const known = this.written.get(sessionId);
     if (messages === undefined) return known !== undefined || existsSync(path) ? path : '';
     try {
-      const model = messages.model ?? (await messages.people?.()) ?? [];
-      const keys = model.map((message) => this.keyOf(message));
-      const goesOn = known?.keys.every((key, at) => key === keys[at]) === true;
-      if (goesOn && known.keys.length === keys.length) return path;
-      const added = goesOn ? model.slice(known.keys.length) : await this.wholePath(messages, model);
-      const { lines, ...end } = this.linesOf(sessionId, added, goesOn ? known : undefined);
+      const view = messages.model ? 'model' : 'people';
+      const given = messages.model ?? (await messages.people?.()) ?? [];
+      const keys = this.keysOf(given);
+      const goesOn = known?.[view].every((key, at) => key === keys[at]) === true;
+      const from = goesOn ? known : NOTHING;
+      const fresh = keys.slice(from[view].length);
+      if (goesOn && fresh.length === 0) return path;
+      const added = goesOn ? given.slice(from[view].length) : await this.wholePath(messages, given);
+      const { lines, lastId } = this.linesOf(sessionId, added, from);
       await mkdir(this.options.folder, { recursive: true, mode: 0o700 });
       if (goesOn) await appendFile(path, lines.join(''), { mode: 0o600 });
       else await writeAtomic(path, lines.join(''));
-      this.remember(sessionId, { keys, ...end });
+      const people = this.keysOf(added.filter((message) => !isSummary(message)));
+      this.remember(sessionId, { model: [...from.model, ...fresh], people: [...from.people, ...people], lastId });
       return path;
     } catch (error) {
       this.fail(path, error);
@@ -99,24 +105,25 @@ export class Transcripts {
     if (summary < 0 || people === undefined) return model;
     const all = await people();
     const rest = model.slice(summary);
-    const keysOf = (messages: readonly Message[]) => messages.map((message) => this.keyOf(message));
-    return [...all.slice(0, startOfRest(keysOf(all), keysOf(rest.slice(1)))), ...rest];
+    return [...all.slice(0, startOfRest(this.keysOf(all), this.keysOf(rest.slice(1)))), ...rest];
   }
 
   /** Returns the lines of messages that follow the written ones. */
-  private linesOf(sessionId: string, added: readonly Message[], known: Written | undefined) {
+  private linesOf(sessionId: string, added: readonly Message[], from: Written) {
     const source = { ...this.options, sessionId, now: this.options.now() };
     const lines: string[] = [];
-    const { count = 0 } = known ?? {};
-    let lastId = known?.lastId;
-    for (const [at, message] of added.entries()) {
+    let { lastId } = from;
+    let position = from.people.length;
+    for (const message of added) {
       const { content } = message;
       const origin = typeof content === 'string' ? undefined : this.origins.get(content);
-      const made = claudeLines(message, source, { key: `${sessionId} ${count + at}`, parentId: lastId, origin });
+      const key = `${sessionId} ${position} ${this.keyOf(message)}`;
+      const made = claudeLines(message, source, { key, parentId: lastId, origin });
       lines.push(...made.lines.map((line) => this.options.redact?.(line) ?? line));
       lastId = made.lastId;
+      if (!isSummary(message)) position += 1;
     }
-    return { lines, lastId, count: count + added.length };
+    return { lines, lastId };
   }
 
   private remember(sessionId: string, written: Written): void {
@@ -124,6 +131,10 @@ export class Transcripts {
     this.written.set(sessionId, written);
     const [oldest] = this.written.keys();
     if (this.written.size > MOST_SESSIONS && oldest !== undefined) this.written.delete(oldest);
+  }
+
+  private keysOf(messages: readonly Message[]): readonly string[] {
+    return messages.map((message) => this.keyOf(message));
   }
 
   private keyOf(message: Message): string {

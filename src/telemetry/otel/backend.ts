@@ -1,6 +1,6 @@
 import { type Attributes, type Tracer, type TracerProvider, trace } from '@opentelemetry/api';
-import { VERSION } from '../../internal/version.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
+import { VERSION } from '../../version.js';
 import type { HistogramSpec } from './conventions.js';
 import { Instruments, type MeterSource, SCOPE } from './instruments.js';
 

@@ -6,7 +6,7 @@ import {
   type MetricOptions,
   metrics,
 } from '@opentelemetry/api';
-import { VERSION } from '../../internal/version.js';
+import { VERSION } from '../../version.js';
 import type { HistogramSpec } from './conventions.js';
 
 /** The name of the tracer and the meter, which is the instrumentation scope. */

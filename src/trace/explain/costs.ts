@@ -132,7 +132,7 @@ export function tokensIn(trace: TraceIndex): readonly Finding[] {
   if (most === undefined || sums.size < 2) return [];
   const [agent, { tokens, cost, runId, index }] = most;
   if (most[1][unit] * 2 <= total[unit]) return [];
-  const price = unit === 'cost' ? `, and cost ${dollars(cost)} of ${dollars(total.cost)}` : '';
+  const price = unit === 'cost' ? `, and cost ${moneyText(cost)} of ${moneyText(total.cost)}` : '';
   const text = `Agent ${agent} used ${tokens} of the ${total.tokens} tokens${price}.`;
   return [{ kind: 'tokens', text, by: { kind: 'agent', name: JSON.parse(agent) }, runId, records: [index] }];
 }
@@ -145,6 +145,7 @@ interface Sum {
   readonly index: number;
 }
 
-function dollars(amount: number): string {
-  return `$${amount < 0.01 ? amount.toPrecision(2) : amount.toFixed(2)}`;
+/** Returns an amount of US dollars for people. */
+export function moneyText(dollars: number): string {
+  return dollars > 0 && dollars < 0.01 ? `$${dollars.toPrecision(2)}` : `$${dollars.toFixed(2)}`;
 }

@@ -3,7 +3,7 @@ import type { Executable } from '../../process/executable.js';
 import { isInside } from '../../process/files/location.js';
 import { ItemUnboundError } from '../error.js';
 import { EXTENSION_PATH, EXTENSION_VARIABLE, type TrustItem, type TrustPlace } from '../item.js';
-import { type LocatedItem, locateItem, validateEnvironment, validateItem } from '../launch.js';
+import { type LocatedItem, locateItem, validateEnvironment } from '../launch.js';
 import { type BoundFile, type FileReading, sha256Of } from './bound-file.js';
 import { type BoundFiles, bindFiles, type KnownVariables } from './bound-files.js';
 import { type CanonicalValue, canonicalJson } from './canonical-json.js';
@@ -18,14 +18,17 @@ export interface Fingerprint extends LocatedItem, BoundFiles {
 }
 
 /** Computes the fingerprint of an item. Rejects with an `ItemUnboundError` if the item or a file cannot be read. */
-export async function fingerprintItem(
-  item: TrustItem,
+export async function fingerprintItem(item: TrustItem, place: TrustPlace, reading?: FileReading): Promise<Fingerprint> {
+  return fingerprintLocated(locateItem(item, place), place, reading);
+}
+
+/** Computes the fingerprint of an item from its location, as `fingerprintItem` does. */
+export async function fingerprintLocated(
+  located: LocatedItem,
   place: TrustPlace,
   reading: FileReading = {},
 ): Promise<Fingerprint> {
-  validateItem(item);
-  const located = locateItem(item, place);
-  const { scope, workspace, source, root, cwd, executable } = located;
+  const { item, scope, workspace, source, root, cwd, executable } = located;
   if (scope === 'workspace') validateEnvironment(item);
   const around =
     scope === 'user' && source !== undefined

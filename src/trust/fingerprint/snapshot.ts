@@ -25,8 +25,11 @@ export async function openSnapshot(fingerprint: Fingerprint, place: TrustPlace):
     await setFolderModes(draft, 0o500);
     // Another call may have created the copy already, and it may be in use: only a damaged copy is replaced.
     if (!(await isMoved(draft, folder)) && !(await isIntact(folder, fingerprint, place))) {
-      await removeFolder(folder);
+      const old = `${draft}-old`;
+      await isMoved(folder, old);
       await isMoved(draft, folder);
+      // A program may run in an intact copy, which another call has just created. The sweep removes it later.
+      if (!(await isIntact(old, fingerprint, place))) await removeFolder(old);
     }
     return (await isIntact(folder, fingerprint, place)) ? await inUse(folder) : undefined;
   } finally {

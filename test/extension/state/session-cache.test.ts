@@ -1,49 +1,13 @@
 import { Agent } from 'keelson';
-import {
-  type ExtensionInput,
-  ExtensionRegistry,
-  type ExtensionRegistryOptions,
-  type StateStore,
-} from 'keelson/extension';
+import type { ExtensionInput } from 'keelson/extension';
 import { FileStateStore } from 'keelson/file';
 import { scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
 import { fakeClock } from '../../support/agent/fake-clock.js';
 import { rejectionOf } from '../../support/agent/settle.js';
-import { recordingLogger, recordingSink } from '../../support/extension/lab.js';
+import { recordingLogger } from '../../support/extension/lab.js';
+import { labOf, policy } from '../../support/extension/state-lab.js';
 import { temporaryFolder } from '../../support/stores/temporary-folder.js';
-
-const policy = { ttlMs: 3_600_000, sessionTtlMs: 86_400_000, extensionBytes: 1_000, sessionBytes: 1_000 };
-
-/** Returns a store that records the names of its called methods. `fail` names a method that rejects. */
-function recording(store: StateStore) {
-  const called: string[] = [];
-  const failing = new Set<string>();
-  const proxy = new Proxy(store, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name, target);
-      if (typeof member !== 'function') return member;
-      return async (...given: unknown[]) => {
-        called.push(String(name));
-        if (failing.has(String(name))) throw new Error('The disk is full.');
-        return member.apply(target, given);
-      };
-    },
-  });
-  return { store: proxy, called, failing };
-}
-
-async function labOf(extensions: readonly ExtensionInput[], options: ExtensionRegistryOptions = {}) {
-  const files = new FileStateStore({ folder: await temporaryFolder() });
-  const { store, called, failing } = recording(options.state ?? files);
-  const logger = recordingLogger();
-  const metrics = recordingSink();
-  const registry = new ExtensionRegistry({ metrics, ...options, state: store });
-  for (const extension of extensions) registry.register(extension);
-  const agent = new Agent({ model: scriptedModel(() => 'Aye.'), loaders: [registry], logger });
-  const messages = (level: string) => logger.records.filter((it) => it.level === level).map(({ message }) => message);
-  return { files, called, failing, registry, agent, metrics, messages };
-}
 
 const counter = (id: string): ExtensionInput => ({
   id,

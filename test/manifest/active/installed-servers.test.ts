@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { Agent } from 'keelson';
 import { manifests } from 'keelson/manifest';
@@ -29,6 +29,28 @@ test('disabling an extension removes only its own servers, even if other servers
   expect(before.extensions[0]?.reasons).toEqual([expect.stringContaining('has the name "a-x"')]);
   expect(before.diagnostics).toMatchObject([{ level: 'warning', problems: [{ path: 'mcpServers.x' }] }]);
   expect(mcp.status().map(({ name, state }) => `${name} ${state}`)).toEqual(['x connected', 'a-x connected']);
+});
+
+test('disabling and enabling an extension neither starts nor reports the servers of other extensions', async () => {
+  const place = makePlace();
+  const starts = join(place.root, 'starts');
+  const failing = script(join(place.root, 'failing'), `#!/bin/sh\necho x >> '${starts}'\nexit 1\n`);
+  place.user('a', manifest('a', { mcpServers: { x: { command: failing, args: [] }, y: tell } }));
+  place.user('b', manifest('b', { mcpServers: { x: tell } }));
+  const gate = createTrustGate({ workspaceDir: place.workspaceDir, appName: 'app', stateDir: place.userDir });
+  const mcp = mcpServers({ servers: { 'a-y': tell }, gate, waitForServers: true, reconnect: { attempts: 0 } });
+  const { loader } = await place.load({ gate, mcp });
+  const seen = () => [readFileSync(starts, 'utf8'), loader.status().diagnostics];
+  const before = seen();
+
+  await loader.disable('b');
+  const states = mcp.status().map(({ name, state }) => `${name} ${state}`);
+  await loader.enable('b');
+
+  expect(states).toEqual(['a-y connected', 'a-x unavailable']);
+  expect(mcp.status().map(({ name }) => name)).toEqual(['a-y', 'a-x', 'b-x']);
+  expect(seen()).toEqual(before);
+  expect(before).toMatchObject(['x\n', [{ problems: [{ path: 'mcpServers.y' }] }]]);
 });
 
 test('the PATH of a workspace server contains no directory of the workspace', async () => {

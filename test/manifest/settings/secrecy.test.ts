@@ -74,6 +74,7 @@ const registryCalls: Cover<HookRegistry> = {
   replace: (registry) => registry.replace([], []),
   unregister: (registry) => registry.unregister('own'),
   unregisterExtension: (registry) => registry.unregisterExtension('none'),
+  settled: (registry) => registry.settled(),
   clear: 'it would remove the hooks',
 };
 

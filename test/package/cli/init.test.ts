@@ -51,13 +51,21 @@ test('`keelson init` starts a chat in the terminal that passes its tests', () =>
 });
 
 test('`keelson init` starts a web chat with its own name, the version of Keelson, and links to its pages', () => {
+  const template = join(project, 'node_modules/keelson/examples/web');
+  // Somebody may have used the template in its place.
+  for (const name of ['dist', 'node_modules', 'sessions', 'trace-page']) mkdirSync(join(template, name));
   expect(init('web-chat', 'Desk')).toEqual(started('Desk'));
   const { version } = JSON.parse(readFileSync(join(project, 'node_modules/keelson/package.json'), 'utf8'));
   const manifest = JSON.parse(readFileSync(join(project, 'Desk/package.json'), 'utf8'));
   const readme = readFileSync(join(project, 'Desk/README.md'), 'utf8');
   const linked = [...readme.matchAll(/\]\(([^)#]+)/g)].map(([, path = '']) => path);
 
-  expect(readdirSync(join(project, 'Desk'))).toEqual(expect.arrayContaining(['.gitignore', 'page', 'server.ts']));
+  const leftOut = ['dist', 'node_modules', 'package-lock.json', 'screenshots', 'sessions', 'trace-page'];
+  const all = readdirSync(template);
+  expect(all).toEqual(expect.arrayContaining(leftOut));
+  const copied = ['.gitignore', ...all.filter((name) => !leftOut.includes(name))];
+  expect(readdirSync(join(project, 'Desk')).sort()).toEqual(copied.sort());
+  expect(readFileSync(join(project, 'Desk/.gitignore'), 'utf8')).toBe('node_modules\ndist\nsessions\nscreenshots\n');
   expect(manifest).toMatchObject({ name: 'desk', private: true, dependencies: { keelson: `^${version}` } });
   expect(linked.length).toBeGreaterThan(1);
   expect(linked.filter((path) => !existsSync(join(project, path)))).toEqual([]);
@@ -96,6 +104,12 @@ test('`keelson init` writes into an empty folder only, inside of the current one
 
   for (const folder of ['full', '.']) {
     expect(init('terminal', folder)).toMatchObject({ status: 1, stderr: expect.stringContaining('is not empty') });
+  }
+  for (const path of ['full/.keep', 'full/.keep/new']) {
+    expect(init('terminal', path)).toEqual({
+      ...{ status: 1, stdout: '' },
+      stderr: `The folder "${path}" is a file, or inside of one. Pass the name of a new folder.\n`,
+    });
   }
   for (const folder of ['..', '../beside', '/tmp/beside', 'full/../../beside']) {
     expect(init('terminal', folder)).toMatchObject({

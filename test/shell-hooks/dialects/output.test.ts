@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseOutput } from '../../../src/shell-hooks/dialects/output.js';
+import { parseOutput, spellsRefusal } from '../../../src/shell-hooks/dialects/output.js';
 import { jsonText, redact } from '../../../src/shell-hooks/hook/plain-json.js';
 import { hookMessage, modelText } from '../../../src/shell-hooks/hook/text.js';
+import { growth } from '../../support/growth.js';
 import { answers, hooksIn, recorded, records, runOnce, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();
@@ -244,4 +245,16 @@ test('B21: a hook of a run gets arguments that JSON cannot represent', async () 
 
   expect(result.outcomes[0]?.status).toBe('completed');
   expect(recorded(lab)[0]?.data).toEqual({ args: { n: '1', self: '[circular]' } });
+});
+
+test.each([
+  ['decision', ' '],
+  ['decision:', ' '],
+  ['decision', ':='],
+  ['', 'decision: '],
+])('a refusal is searched for in linear time after %j with many %j', async (start, piece) => {
+  const fields = [{ name: 'decision', values: ['block'] }];
+  const search = (size: number) => () => spellsRefusal(start + piece.repeat(size), fields);
+
+  expect(await growth(20_000, search)).toBeLessThan(100);
 });

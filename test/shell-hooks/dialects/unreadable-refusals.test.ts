@@ -33,6 +33,10 @@ const PLACES: readonly (readonly [string, (refusal: string) => string])[] = [
   ['in an array', (refusal) => `[${refusal}]`],
   ['without its last bracket', (refusal) => refusal.slice(0, -1)],
   ['in the strings of a log', (refusal) => `log ${JSON.stringify(refusal)}`],
+  ['escaped three times', (refusal) => `log ${[1, 2, 3].reduce((text) => JSON.stringify(text), refusal)}`],
+  ['without quotation marks', (refusal) => `log ${refusal.replaceAll('"', '')}`],
+  ['with many blanks', (refusal) => `log\n${refusal.replaceAll(':', ' '.repeat(9).concat(':', ' '.repeat(99)))}`],
+  ['with values on lines of their own', (refusal) => `log\n${refusal.replaceAll(':', `:\n${' '.repeat(12)}`)}`],
 ];
 const CASES = REFUSALS.flatMap(([dialect, refusal]) =>
   PLACES.flatMap(([place, at]) =>
@@ -62,7 +66,8 @@ describe('a refusal beside other output', () => {
   });
 
   test('is not assumed in an object that allows, or in other text', async () => {
-    for (const text of ['log\n{"decision":"allow"}', 'the decision was not to deny it', 'continue']) {
+    const words = ['log\n{"decision":"allow"}', 'log\n{"decision":"blocked"}', 'decision: maybe', 'continue'];
+    for (const text of [...words, 'the decision was not to deny it']) {
       expect(await runOnce(lab, [{ ...answers('before_tool', text), ...ofDialect('claude') }])).toMatchObject({
         cancelled: false,
       });

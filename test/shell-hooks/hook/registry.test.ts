@@ -252,6 +252,24 @@ test('replace changes nothing if one of the hooks is invalid', () => {
   expect(namesOf(registry, 'before_tool')).toEqual(['a']);
 });
 
+test('a check that fails after a change of the registry is logged, and closing goes on', async () => {
+  const inner = createTrustGate({ workspaceDir: lab.workspace, logger: lab.logger });
+  const check = () => Promise.reject(new RangeError('no answer'));
+  const gate = new Proxy<TrustGate>(inner, {
+    get: (target, key) => (key === 'check' ? check : Reflect.get(target, key)),
+  });
+  const hooks = hooksIn(lab, { gate });
+  const { agent } = agentWith(lab, hooks, { script: [says('ok')] });
+  await agent.run('go');
+  hooks.registry.register({ ...hook('of-user'), scope: 'user' });
+  await hooks.close?.();
+
+  expect(lab.logged('error').map(({ message }) => message)).toEqual([
+    'A change of the hooks did not take effect everywhere: no answer',
+  ]);
+  await agent.close();
+});
+
 test('closing waits until the checks of a changed registry have ended', async () => {
   const checks = { begun: 0, ended: 0 };
   const inner = createTrustGate({ workspaceDir: lab.workspace, logger: lab.logger });

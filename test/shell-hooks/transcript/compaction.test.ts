@@ -37,11 +37,13 @@ const prompts = () =>
 async function run(given: readonly string[], options: Partial<AgentOptions> = {}, keep = 3) {
   let count = 0;
   const summary = compaction({ maxMessages: 8, keep, summarize: () => `summary ${count++}` });
-  const hooks = claudeHooks(lab, { PreToolUse: [command('cat')], Stop: [command('cat')] }, { transcript: 'claude' });
+  const each = [command('cat')];
+  const hooks = claudeHooks(lab, { PreToolUse: each, Stop: each, SessionEnd: each }, { transcript: 'claude' });
   const script = given.flatMap((prompt) => [calls('look', { prompt }), says(`Answer to ${prompt}.`)]);
   const agentOptions = { script, tools: [countingTool('look').tool], lifecycle: [summary], ...options };
   const session = await agentWith(lab, hooks, agentOptions).agent.session({ id: 's1' });
   for (const prompt of given) await session.run(prompt);
+  return session;
 }
 
 describe('after compactions, the transcript', () => {
@@ -82,6 +84,31 @@ describe('after compactions, the transcript', () => {
     expect(summary?.message?.content).toContain('summary');
     expect(summary?.parentUuid).toBe(boundary?.uuid);
     expect(after?.parentUuid).toBe(summary?.uuid);
+  });
+
+  test('keeps the summary and all lines at the end of the session, and gets the messages since', async () => {
+    const session = await run(['one', 'two', 'three', 'four']);
+    const before = lines();
+    await session.append({ role: 'user', content: 'later' });
+    await session.close();
+
+    expect(lines().slice(0, -1)).toEqual(before);
+    expect(lines().filter(({ isCompactSummary }) => isCompactSummary)).toHaveLength(1);
+    expect(lines().at(-1)).toMatchObject({ parentUuid: before.at(-1)?.uuid, message: { content: 'later' } });
+  });
+
+  test('keeps the ids of the messages before a new branch, and gives no new message an earlier id', async () => {
+    const session = await run(['one', 'two']);
+    const byId = () => Object.fromEntries(lines().map(({ uuid, message }) => [uuid, JSON.stringify(message)]));
+    const before = byId();
+    const [first] = session.entries;
+    await session.branch(first?.id ?? null);
+    await session.append({ role: 'assistant', content: [{ type: 'text', text: 'Another answer.' }] });
+    await session.close();
+
+    const shared = Object.entries(byId()).filter(([id]) => id in before);
+    expect(lines()).toHaveLength(2);
+    expect(shared).toEqual(Object.entries(before).slice(0, 1));
   });
 
   test('has each message and the latest summary once in the next process', async () => {

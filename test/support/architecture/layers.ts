@@ -6,6 +6,7 @@ const ENTRY = 6;
 const LEAF = 5;
 const layerOf: Record<string, number> = {
   'errors.ts': -1,
+  'version.ts': -1,
   internal: 0,
   model: 1,
   tools: 2,

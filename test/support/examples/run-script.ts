@@ -13,7 +13,7 @@ export interface ScriptOutcome {
 }
 
 /** Arguments and environment variables of the process, and a callback for each chunk of its standard output. */
-interface RunScriptOptions {
+export interface RunScriptOptions {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly onOutput?: (chunk: string) => void;

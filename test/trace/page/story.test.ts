@@ -1,6 +1,6 @@
 import { Agent, type AgentLifecycle } from 'keelson';
 import { calls, scriptedModel } from 'keelson/testing';
-import { readTrace, trace } from 'keelson/trace';
+import { readTrace, type TraceRecord, trace } from 'keelson/trace';
 import { describe, expect, test } from 'vitest';
 import { conversationOf } from '../../../src/page/story/conversation.js';
 import { lineDiff } from '../../../src/page/story/line-diff.js';
@@ -61,6 +61,25 @@ function desk(traced: AgentLifecycle): Agent {
   });
 }
 
+/** An office that asks two clerks at the same time. */
+function office(traced: AgentLifecycle): Agent {
+  const slow: AgentLifecycle = { name: 'slow', beforeModel: () => Promise.resolve() };
+  const clerk = (name: string) =>
+    new Agent({
+      name,
+      model: scriptedModel([calls('look'), 'Nothing is there.']),
+      tools: [toolOf('look', () => 'nothing')],
+      lifecycle: [slow],
+    }).asTool({ description: 'Looks.' });
+  const ask = (name: string) => ({ name, input: { prompt: 'Look.' } });
+  return new Agent({
+    name: 'office',
+    model: scriptedModel([calls(ask('north'), ask('south')), 'It is empty.']),
+    tools: [clerk('north'), clerk('south')],
+    lifecycle: [traced],
+  });
+}
+
 describe('a story', () => {
   test('has the lanes of a run, with lifecycles in their order, and the run inside below its tool', async () => {
     const { groups } = await storyOf((traced) => desk(traced).run('Look around.'));
@@ -94,7 +113,70 @@ describe('a story', () => {
 
     const { items } = tell(whole.records.slice(0, cut));
 
-    expect(items.at(-1)).toMatchObject({ kind: 'tool', title: 'clerk', mark: 'waits', to: cut - 1 });
+    expect(items.at(-1)).toMatchObject({ kind: 'tool', title: 'clerk', mark: 'waits', isOpen: true, to: cut - 1 });
+  });
+
+  test('keeps the ids of items and the keys of groups while the run goes on', async () => {
+    const whole = await storyOf((traced) => office(traced).run('Look around.'));
+    const ids = (story: Story) => story.items.map(({ id, kind, title, runId }) => `${id} ${kind} ${title} ${runId}`);
+    const keys = (story: Story) => story.groups.map(({ key }) => key);
+
+    for (const length of whole.records.keys()) {
+      const part = tell(whole.records.slice(0, length));
+      expect(ids(whole)).toEqual(expect.arrayContaining(ids(part)));
+      expect(keys(whole)).toEqual(expect.arrayContaining(keys(part)));
+    }
+    expect(new Set(whole.items.map(({ id }) => id)).size).toBe(whole.items.length);
+    expect(new Set(keys(whole)).size).toBe(3);
+  });
+
+  test('has items that begin at records of their own run', async () => {
+    const { records, items } = await storyOf((traced) => office(traced).run('Look around.'));
+
+    expect(items.filter(({ kind }) => kind === 'hook')).not.toEqual([]);
+    expect(items.map(({ from }) => records[from]?.runId)).toEqual(items.map(({ runId }) => runId));
+  });
+
+  test('shows no result for a call that has not ended, although another call has', async () => {
+    const { records } = await storyOf((traced) => office(traced).run('Look around.'));
+    const end = records.findIndex((record) => record.type === 'tool-end' && record.name === 'look');
+
+    const said = conversationOf(tell(records.slice(0, end + 1)));
+
+    expect(said.filter(({ role }) => role === 'call').map(({ who, text }) => [who, text])).toEqual(
+      expect.arrayContaining([
+        ['north', 'did not end'],
+        ['south', 'did not end'],
+        ['look', 'nothing'],
+      ]),
+    );
+  });
+
+  test.each([
+    ['a call that a guard denies', 'denied'],
+    ['a tool that throws two levels down', 'failed'],
+  ])('of %s marks the call as %s', async (title, mark) => {
+    const story = await storyOf(async (traced) => FAILING_RUNS.find((failing) => failing.title === title)?.run(traced));
+
+    expect(story.items.find((item) => item.kind === 'tool' && item.title === 'pay')?.mark).toBe(mark);
+    expect(conversationOf(story).find(({ who }) => who === 'pay')?.mark).toBe(mark);
+  });
+
+  test('of a run that seems to be inside of itself has an end', () => {
+    const place = { at: 0, runId: 'r', turn: 1 } as const;
+    const start = { type: 'run-start', at: 0, runId: 'r', agent: 'clerk', input: 'Pay.' } as const;
+    const call = { type: 'tool-start', ...place, callId: 'c', name: 'pay', input: {} } as const;
+    const error = { name: 'Error', message: 'declined' };
+    const story = tell([
+      start,
+      call,
+      { ...start, path: ['c'] },
+      { type: 'run-error', at: 0, runId: 'r', error },
+    ] as TraceRecord[]);
+
+    const [first] = story.findings;
+
+    expect(first && redPath(story, first).map(({ title }) => title)).toEqual(['clerk failed']);
   });
 });
 

@@ -19,7 +19,7 @@ import { write } from '../../support/process/scratch.js';
 import { allowed, makeExtension, makePlace, verified } from '../../support/trust/place.js';
 
 /** Replaces a function of `node:fs/promises` until the end of the test. */
-function stub<Name extends 'mkdir' | 'rm' | 'utimes'>(name: Name, act: (typeof promises)[Name]): void {
+function stub<Name extends 'mkdir' | 'rename' | 'rm' | 'utimes'>(name: Name, act: (typeof promises)[Name]): void {
   const spied = vi.spyOn(promises, name).mockImplementation(act as never);
   syncBuiltinESMExports();
   onTestFinished(() => {
@@ -110,6 +110,36 @@ test('a copy with a named pipe in it is replaced', async () => {
 
   expect(existsSync(join(copy, 'zz'))).toBe(false);
   expect(readdirSync(dirname(copy))).toEqual([basename(copy)]);
+});
+
+test('a copy that another start has just created in place of a damaged one stays', async () => {
+  const place = makePlace();
+  const { item } = makeExtension(place);
+  const gate = place.gate();
+  const decision = allowed(await gate.authorize(item));
+  const { root: copy = '' } = verified(await gate.verify(decision));
+  chmodSync(copy, 0o700);
+  write(join(copy, 'extra'), '');
+  const { rename, rm } = promises;
+  const created: number[] = [];
+  const faster = async (path: unknown) => {
+    if (path !== copy || created.push(0) > 1) return;
+    verified(await gate.verify(decision));
+    created[0] = statSync(copy).ino;
+  };
+  stub('rename', async (from, to) => {
+    await faster(from);
+    await rename(from, to);
+  });
+  stub('rm', async (path, options) => {
+    await faster(path);
+    await rm(path, options);
+  });
+
+  verified(await gate.verify(decision));
+
+  const copies = readdirSync(dirname(copy)).map((name) => statSync(join(dirname(copy), name)).ino);
+  expect(copies).toContain(created[0]);
 });
 
 test('the copy of an item that also covers files of the workspace has the files of its package only', async () => {

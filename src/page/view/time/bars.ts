@@ -1,7 +1,8 @@
+import { moneyText } from '../../../trace/explain/costs.js';
 import type { TraceRecordOf } from '../../../trace/record.js';
 import type { Item, Story } from '../../story/story.js';
 import { element } from '../element.js';
-import { countText, moneyText, timeText } from '../figures.js';
+import { countText, timeText } from '../figures.js';
 
 const NARROWEST = 9;
 

@@ -11,12 +11,23 @@ export function labelOf({ lane, top, height }: Row, isFolded: boolean, onClick: 
   const parts = { class: `label ${kind}`, title: `${kind}: ${name}` };
   const text = element('span', { text: name });
   const label = canFold
-    ? element('button', { ...parts, onClick, attributes: { 'aria-expanded': String(!isFolded) } }, text)
+    ? element(
+        'button',
+        { ...parts, onClick, attributes: { 'aria-expanded': String(!isFolded), 'data-group': group.key } },
+        text,
+      )
     : element('div', parts, text);
   label.style.top = `${top}px`;
   label.style.height = `${height}px`;
   label.style.setProperty('--depth', String(group.depth));
   return label;
+}
+
+/** Returns the label that has replaced another one. */
+export function labelAgain({ children }: HTMLElement, { dataset: { group } }: HTMLElement): HTMLElement | undefined {
+  return group === undefined
+    ? undefined
+    : ([...children] as HTMLElement[]).find(({ dataset }) => dataset.group === group);
 }
 
 /** Returns the background of a row. */

@@ -1,6 +1,6 @@
 import type { Group, Item, Story } from '../../story/story.js';
 import { drawn, element } from '../element.js';
-import { labelOf, stripeOf, ticksOf } from './labels.js';
+import { labelAgain, labelOf, stripeOf, ticksOf } from './labels.js';
 import { Placement } from './placement.js';
 import { redLine } from './red-line.js';
 import { AXIS_HEIGHT, foldedAtFirst, rowsOf, unfold } from './rows.js';
@@ -21,23 +21,19 @@ export class Timeline {
   private readonly labels = element('div', { class: 'labels' });
   private readonly tracks = element('div', { class: 'tracks' });
   private readonly line = drawn('svg', { class: 'red-line', 'aria-hidden': 'true' });
-  private readonly folded: Set<Group>;
+  private folded: Set<Group>;
   private placement: Placement;
   private part: VisiblePart;
   private matches: ReadonlySet<Item> | undefined;
   private path: readonly Item[] = [];
   private selected: Item | undefined;
-  private zoom: number;
+  private zoom = 1;
 
   constructor(
-    private readonly story: Story,
+    private story: Story,
     private readonly select: (item: Item) => void,
-    earlier?: Timeline,
   ) {
-    this.zoom = earlier?.zoom ?? 1;
-    // The groups of a longer trace begin with those of the shorter one.
-    const wasFolded = (_: Group, index: number) => earlier?.folded.has(earlier.story.groups[index] as Group);
-    this.folded = earlier === undefined ? foldedAtFirst(story) : new Set(story.groups.filter(wasFolded));
+    this.folded = foldedAtFirst(story);
     this.placement = new Placement(story, [], 0);
     this.part = new VisiblePart(story, this.placement, select);
     this.root.append(this.labels, this.tracks);
@@ -52,17 +48,30 @@ export class Timeline {
     });
   }
 
-  /** Draws everything again, for the current width. */
+  /** Takes a longer version of the trace, in which an item is selected. `lead` draws it. */
+  update(story: Story, selected: Item): void {
+    const keys = new Set([...this.folded].map(({ key }) => key));
+    this.folded = new Set(story.groups.filter(({ key }) => keys.has(key)));
+    this.story = story;
+    this.selected = selected;
+  }
+
+  /** Draws everything again, for the current width. The focus stays on the same label, or on the selected item. */
   arrange(): void {
     const { story, tracks, line } = this;
+    const focused = this.root.contains(document.activeElement) ? (document.activeElement as HTMLElement) : undefined;
     const room = Math.max(200, this.root.clientWidth - this.labels.clientWidth - END);
     const width = Math.max(room, story.records.length * LEAST_SPACE) * this.zoom;
     this.placement = new Placement(story, rowsOf(story, this.folded), width);
     this.part = new VisiblePart(story, this.placement, this.select);
     this.part.show(this.matches);
     const { rows, height } = this.placement;
+    const toggle = (group: Group) => {
+      if (!this.folded.delete(group)) this.folded.add(group);
+      this.arrange();
+    };
     this.labels.replaceChildren(
-      ...rows.map((row) => labelOf(row, this.folded.has(row.lane.group), () => this.toggle(row.lane.group))),
+      ...rows.map((row) => labelOf(row, this.folded.has(row.lane.group), () => toggle(row.lane.group))),
     );
     this.labels.style.height = `${height}px`;
     tracks.style.width = `${width + END}px`;
@@ -71,8 +80,9 @@ export class Timeline {
     line.setAttribute('height', String(height));
     tracks.replaceChildren(...rows.map(stripeOf), ...ticksOf(story, this.placement), line);
     line.replaceChildren(...redLine(this.path.flatMap((item) => this.placement.spotOf(item) ?? [])));
-    this.drawVisible();
     this.part.mark(this.selected);
+    this.drawVisible();
+    if (focused?.isConnected === false) this.focus(labelAgain(this.labels, focused));
   }
 
   zoomBy(factor: number): void {
@@ -90,37 +100,37 @@ export class Timeline {
     this.part.show(matches);
   }
 
-  /** Shows the way from a failure to its cause, and unfolds the runs on it. */
+  /** Shows the way from a failure to its cause. */
   lead(path: readonly Item[]): void {
     this.path = path;
-    for (const { lane } of path) unfold(lane.group, this.folded);
     this.arrange();
   }
 
-  /** Selects an item, and scrolls to it. */
+  /** Unfolds the runs around items. */
+  unfold(items: readonly Item[]): void {
+    if (items.every(({ lane }) => this.placement.rowOf(lane) !== undefined)) return;
+    for (const { lane } of items) unfold(lane.group, this.folded);
+    this.arrange();
+  }
+
+  /** Selects an item, unfolds the runs around it, and scrolls to it. */
   mark(item: Item): void {
     this.selected = item;
-    if (this.placement.rowOf(item.lane) === undefined) {
-      unfold(item.lane.group, this.folded);
-      this.arrange();
-    }
+    this.unfold([item]);
     this.scrollTo(item);
     this.part.mark(item);
   }
 
-  focus(item: Item): void {
-    this.part.barOf(item)?.focus({ preventScroll: true });
+  /** Focuses a label, or the selected item. */
+  focus(label?: HTMLElement): void {
+    const bar = this.selected && this.part.barOf(this.selected);
+    (label ?? bar ?? this.root).focus({ preventScroll: true });
   }
 
   /** Returns the matching items of the visible rows, in order of time. */
   get visible(): readonly Item[] {
     const lanes = new Set(this.placement.rows.map(({ lane }) => lane));
     return this.story.items.filter((item) => lanes.has(item.lane) && this.matches?.has(item) !== false);
-  }
-
-  private toggle(group: Group): void {
-    if (!this.folded.delete(group)) this.folded.add(group);
-    this.arrange();
   }
 
   private drawVisible(): void {

@@ -7,7 +7,7 @@ import type { Row } from './rows.js';
 /** Items that far outside of the visible part are drawn too, in pixels. */
 const MARGIN = 600;
 
-/** The drawn items: those near the visible part of the time line. */
+/** The drawn items: those near the visible part of the time line, and the selected one, which can have the focus. */
 export class VisiblePart {
   private readonly bars = new Map<Item, HTMLElement>();
   private readonly columns: readonly Column[];
@@ -30,7 +30,7 @@ export class VisiblePart {
     for (const row of this.placement.rows) {
       for (const item of row.lane.items) {
         const [start, end] = this.placement.rangeOf(item);
-        const isNear = end >= from && start <= to;
+        const isNear = item === this.selected || (end >= from && start <= to);
         const bar = this.bars.get(item);
         if (isNear && bar === undefined) added.append(this.drawItem(item, row));
         if (isNear || bar === undefined || document.activeElement === bar) continue;
@@ -70,9 +70,9 @@ export class VisiblePart {
     bar.style.top = `${isMoment ? top + height / 2 : top + 3}px`;
     if (!isMoment) bar.style.height = `${height - 6}px`;
     if (this.matches?.has(item) === false) bar.classList.add('faded');
-    if (item === this.selected) bar.classList.add('selected');
     bar.addEventListener('click', () => this.select(item));
     this.bars.set(item, bar);
+    if (item === this.selected) this.mark(item);
     return bar;
   }
 }

@@ -6,9 +6,10 @@ import { useEffect, useState } from 'react';
 
 const transport = new DefaultChatTransport({
   api: '/api/chat',
-  prepareSendMessagesRequest: ({ id, messages, trigger, messageId }) => ({
-    body: { id, messages: messages.slice(-1), trigger, messageId },
-  }),
+  prepareSendMessagesRequest({ id, messages, trigger, messageId }) {
+    const last = messages.findLast(({ role }) => trigger === 'submit-message' || role === 'user');
+    return { body: { id, messages: [last], trigger, messageId } };
+  },
 });
 
 /** Loads the stored messages, and then shows the chat. */
