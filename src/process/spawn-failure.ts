@@ -82,8 +82,10 @@ export function look(path: string | Buffer): Stats | undefined {
 export function findBadFile(path: string): SpawnFailure | undefined {
   const found = statSync(path);
   if (found.isFile()) return undefined;
-  const code = found.isDirectory() ? 'is-directory' : 'not-executable';
-  return failure(code, `${path} is not a regular file`, 'Give the path of a program.');
+  const [code, problem] = found.isDirectory()
+    ? (['is-directory', 'is a directory'] as const)
+    : (['not-executable', 'is not a regular file'] as const);
+  return failure(code, `${path} ${problem}`, 'Give the path of a program.');
 }
 
 /** Returns the reason why a file cannot be executed, if there is one. */
