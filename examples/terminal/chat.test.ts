@@ -30,8 +30,8 @@ async function chat(...lines: readonly string[]): Promise<string> {
 }
 
 test('answers, and goes on with the conversation after a restart', async () => {
-  assert.match(await chat('Ahoy'), /You said: Ahoy\. That was message 1\./);
-  assert.match(await chat('Again'), /You said: Again\. That was message 2\./);
+  assert.match(await chat('Ahoy'), /You said "Ahoy" in message 1\./);
+  assert.match(await chat('Again'), /You said "Again" in message 2\./);
 });
 
 test('asks before it keeps a note', async () => {

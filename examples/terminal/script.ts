@@ -9,5 +9,5 @@ export const script: Model = scriptedModel(({ messages }) => {
   const [, note] = /^note:? (.*)/i.exec(text) ?? [];
   if (note !== undefined) return calls('keep_note', { note });
   const asked = messages.filter(({ role }) => role === 'user').length;
-  return `You said: ${text}. That was message ${asked}. Try "note: buy rope".`;
+  return `You said "${text}" in message ${asked}. Try "note: buy rope".`;
 });
