@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import { conceptAugmentation } from '../src/concepts/concepts.js';
 import { ExtensionRegistry } from '../src/extension/extension.js';
-import { Agent, type AgentLifecycle, type ToolCallRequest, type ToolInvoke } from '../src/index.js';
+import { Agent, type AgentLifecycle, type ToolCallNext, type ToolCallRequest } from '../src/index.js';
 import { manifests } from '../src/manifest/manifest.js';
 import { mcpServers } from '../src/mcp/mcp.js';
 import { plugins } from '../src/plugins/plugins.js';
@@ -32,7 +32,7 @@ const noting = (line: string) => ({ command: 'sh', args: ['-c', `cat > /dev/null
 class Audit implements AgentLifecycle {
   beforeAgent = () => note('class beforeAgent');
   afterAgent = () => note('class afterAgent');
-  async wrapToolCall(_call: ToolCallRequest, next: ToolInvoke) {
+  async wrapToolCall(_call: ToolCallRequest, next: ToolCallNext) {
     note('class before the tool');
     const result = await next();
     note('class after the tool');

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as Keelson from '../../src/index.js';
+import type * as Stores from '../../src/stores/store.js';
 import { digits, type Figure, figureOf } from '../driver/figure.js';
 import { perRound, type RaceOptions, type Rounds } from '../driver/race.js';
 import { type ConversationForm, saveConversation } from '../work/conversation.js';
@@ -24,9 +25,9 @@ const WARM_TURNS = 50;
 interface Place {
   /** As in "a turn in files". */
   readonly name: string;
-  readonly store: Keelson.SessionStore;
+  readonly store: Stores.SessionStore;
   /** Makes a store as a new process does. Default: the same store, which keeps nothing in the process, or everything. */
-  readonly reopen?: () => Keelson.SessionStore;
+  readonly reopen?: () => Stores.SessionStore;
   /** Reads the JSON of each entry of a conversation with the driver alone. */
   readonly read?: (id: string) => Promise<readonly string[]>;
   /** The number of entries in one append. */
@@ -41,7 +42,7 @@ export async function measureConversations(setting: Setting): Promise<Figure[]> 
 }
 
 async function inMemory(setting: Setting): Promise<Figure[]> {
-  const { MemorySessionStore } = await load<typeof Keelson>(setting, 'index.js');
+  const { MemorySessionStore } = await load<typeof Stores>(setting, 'store.js');
   return measurePlace(setting, { name: 'memory', store: new MemorySessionStore() });
 }
 

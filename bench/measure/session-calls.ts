@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as Keelson from '../../src/index.js';
 import type { SqliteClient } from '../../src/stores/sqlite/module.js';
+import type * as Stores from '../../src/stores/store.js';
 import type { Figure } from '../driver/figure.js';
 import { load, withFiles, withPostgres, withRedis, withSqlite } from '../work/opened-stores.js';
 import { ANSWER, fakeModel } from '../work/script.mjs';
@@ -17,7 +18,7 @@ type Count = () => number | Promise<number>;
 /** A store with its counts. */
 interface Counted {
   readonly name: string;
-  readonly store: Keelson.SessionStore;
+  readonly store: Stores.SessionStore;
   /** One thing that a call sends to the driver, such as a command. */
   readonly sent?: { readonly name: string; readonly count: Count };
   /** Flushes to the disk that a call waits for. */
@@ -32,7 +33,7 @@ export async function countSessionCalls(setting: Setting): Promise<Figure[]> {
 }
 
 async function inMemory(setting: Setting): Promise<Figure[]> {
-  const { MemorySessionStore } = await load<typeof Keelson>(setting, 'index.js');
+  const { MemorySessionStore } = await load<typeof Stores>(setting, 'store.js');
   return countRuns(setting, { name: 'memory', store: new MemorySessionStore() });
 }
 
@@ -143,7 +144,7 @@ async function countRuns(setting: Setting, { name, store, sent, flushes }: Count
 }
 
 /** Returns the store, and counts the calls of its methods, except `watch`, which only adds a listener. */
-function countCalls(store: Keelson.SessionStore, calls: { count: number }): Keelson.SessionStore {
+function countCalls(store: Stores.SessionStore, calls: { count: number }): Stores.SessionStore {
   return new Proxy(store, {
     get(target, name) {
       const member = Reflect.get(target, name, target);

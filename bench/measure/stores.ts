@@ -1,4 +1,5 @@
 import type * as Keelson from '../../src/index.js';
+import type * as Stores from '../../src/stores/store.js';
 import { digits, type Figure, figureOf } from '../driver/figure.js';
 import { median } from '../driver/race.js';
 import { entriesOf, saveConversation } from '../work/conversation.js';
@@ -39,7 +40,7 @@ function measureRedis(setting: Setting): Promise<Figure[]> {
 /** Compares the bytes that Redis sends in a turn. */
 async function compareBytes(
   setting: Setting,
-  store: Keelson.SessionStore,
+  store: Stores.SessionStore,
   client: { info(section: string): Promise<string> },
 ): Promise<Figure> {
   const sent = async () => Number(/total_net_output_bytes:(\d+)/.exec(await client.info('stats'))?.[1]);
@@ -74,10 +75,10 @@ function measureSqlite(setting: Setting): Promise<Figure[]> {
 }
 
 type Turn = () => Promise<void>;
-type OpenTurn = (setting: Setting, store: Keelson.SessionStore, length: number) => Promise<Turn>;
+type OpenTurn = (setting: Setting, store: Stores.SessionStore, length: number) => Promise<Turn>;
 
 /** Compares the calls of the store in a turn, and whole turns of an agent with a model without delay. */
-async function compareLengths(setting: Setting, store: Keelson.SessionStore, name: string): Promise<Figure[]> {
+async function compareLengths(setting: Setting, store: Stores.SessionStore, name: string): Promise<Figure[]> {
   const long = `in ${name} at ${digits(LONG)} messages`;
   return [
     await compare(setting, store, { name: `load and save of a turn ${long}`, bound: 1.5, open: openCalls }),
@@ -87,7 +88,7 @@ async function compareLengths(setting: Setting, store: Keelson.SessionStore, nam
 
 function compareTurns(
   setting: Setting,
-  store: Keelson.SessionStore,
+  store: Stores.SessionStore,
   { name, bound }: { readonly name: string; readonly bound: number },
 ): Promise<Figure> {
   return compare(setting, store, {
@@ -99,7 +100,7 @@ function compareTurns(
 
 async function compare(
   setting: Setting,
-  store: Keelson.SessionStore,
+  store: Stores.SessionStore,
   { open, ...figure }: Pick<Figure, 'name' | 'bound'> & { readonly open: OpenTurn },
 ): Promise<Figure> {
   const ratios: number[] = [];

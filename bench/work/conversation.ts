@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type * as Keelson from '../../src/index.js';
+import type * as Stores from '../../src/stores/store.js';
 
 /** Entries in one append. */
 const CHUNK = 1_000;
@@ -28,7 +29,7 @@ export function entriesOf(count: number, from: number): Keelson.Entry[] {
 
 /** Stores a conversation. Returns its id. */
 export async function saveConversation(
-  store: Keelson.SessionStore,
+  store: Stores.SessionStore,
   { length, isCompacted = false, chunk = CHUNK }: ConversationForm,
 ): Promise<string> {
   const id = crypto.randomUUID();

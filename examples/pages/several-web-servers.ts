@@ -1,6 +1,7 @@
-import { Agent, MemorySessionStore } from 'keelson';
+import { Agent } from 'keelson';
+import { MemoryRunLog, MemorySessionStore } from 'keelson/store';
 import { delays, scriptedModel } from 'keelson/testing';
-import { createAgentHandler, MemoryRunLog } from 'keelson/ui';
+import { createAgentHandler } from 'keelson/ui';
 
 // All web servers share a store and a run log. Here, two servers share the memory of one process.
 const store = new MemorySessionStore();

@@ -1,5 +1,6 @@
-import { Agent, MemorySessionStore } from 'keelson';
+import { Agent } from 'keelson';
 import { FileSessionStore } from 'keelson/file';
+import { MemorySessionStore } from 'keelson/store';
 import { scriptedModel } from 'keelson/testing';
 
 // Only this choice differs between stores.

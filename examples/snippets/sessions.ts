@@ -1,23 +1,20 @@
 import assert from 'node:assert/strict';
+import { Agent, type Entry, SessionBusyError, textOf } from 'keelson';
+import { compaction } from 'keelson/lifecycles';
 import {
-  Agent,
   type AppendAnswer,
   type ClaimAnswer,
-  type Entry,
   MemorySessionStore,
   type PostAnswer,
   type RecordQuery,
   type SessionAppend,
-  SessionBusyError,
   type SessionClaim,
   type SessionDetails,
   type SessionHolder,
   type SessionQuery,
   type SessionRenewal,
   type SessionStore,
-  textOf,
-} from 'keelson';
-import { compaction } from 'keelson/lifecycles';
+} from 'keelson/store';
 import { delays, says, scriptedModel, sessionStoreContract } from 'keelson/testing';
 
 const model = scriptedModel(({ messages }) => says(`I know ${messages.length} messages.`));

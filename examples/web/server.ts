@@ -12,7 +12,6 @@ import {
   HookAction,
   type Message,
   SessionLostError,
-  type SessionPage,
   type ToolRun,
   textOf,
   type Usage,
@@ -20,7 +19,8 @@ import {
 import { FileSessionStore } from 'keelson/file';
 import { approval, compaction, retryModelCalls } from 'keelson/lifecycles';
 import { openai } from 'keelson/openai';
-import { createAgentHandler, MemoryRunLog, toNodeListener } from 'keelson/ui';
+import { MemoryRunLog, type SessionPage } from 'keelson/store';
+import { createAgentHandler, toNodeListener } from 'keelson/ui';
 import { z } from 'zod';
 import { scriptedAnswers } from './script.js';
 

@@ -5,7 +5,7 @@ import { type OptionTable, optionProblem } from '../internal/options/validate.js
 import type { Awaitable } from '../internal/promise.js';
 import type { ResumedInside } from '../lifecycle/hook-run/run-end.js';
 import { textOf, toolCallsOf } from '../model/message.js';
-import { defineTool, type ToolInput } from '../tools/define-tool.js';
+import { defineTool, type InputOf } from '../tools/define-tool.js';
 import type { StandardSchema } from '../tools/standard-schema.js';
 import type { Tool } from '../tools/tool.js';
 import { toolResult } from '../tools/tool-result.js';
@@ -27,7 +27,7 @@ export interface AsToolOptions<Schema extends StandardSchema | JsonSchema = Prom
   /** The JSON Schema sent to the model. Required if `input` cannot be converted to JSON Schema (valibot). */
   readonly inputSchema?: JsonSchema | undefined;
   /** Converts the arguments to the agent's input. Default: `prompt` if it is a string, else the arguments as JSON. */
-  readonly toPrompt?: ((input: ToolInput<Schema>) => string) | undefined;
+  readonly toPrompt?: ((input: InputOf<Schema>) => string) | undefined;
   readonly timeoutMs?: number | undefined;
   /** Called with every event of the runs that the tool starts, each with its `path`. An error of the function is logged. */
   readonly onEvent?: ((event: AgentEvent) => Awaitable<void>) | undefined;

@@ -39,7 +39,7 @@ export interface AgentStatus {
 }
 
 /** A tool as `status()` shows it. */
-export interface ToolStatus {
+interface ToolStatus {
   readonly name: string;
   readonly origin?: string | undefined;
   /** Set if the tool has no `execute`, so that the caller of the agent runs it. */
@@ -47,7 +47,7 @@ export interface ToolStatus {
 }
 
 /** A lifecycle as `status()` shows it. */
-export interface LifecycleStatus {
+interface LifecycleStatus {
   readonly name: string;
   readonly priority: number;
   readonly onFailure: 'throw' | 'continue' | 'block';

@@ -33,7 +33,7 @@ export interface SuspendedRun extends RunRecord {
 }
 
 /** The members that completed and suspended results have in common. */
-export interface RunRecord {
+interface RunRecord {
   /** The answer after `afterAgent`. For a suspended run, the text beside the open tool calls. */
   readonly text: string;
   /** The messages that this run added, starting with the user message. */

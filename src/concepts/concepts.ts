@@ -1,8 +1,7 @@
-export type { InheritedVariables } from '../process/environment.js';
 export type { ConceptRecord } from './augmentation.js';
 export { type CommandContextOptions, commandContext } from './command-context.js';
 export { type ConceptAugmentationOptions, conceptAugmentation } from './concept-augmentation.js';
-export { ConceptCommandError, ConceptCommandUnavailableError } from './concept-error.js';
+export { ConceptCommandError } from './concept-error.js';
 export {
   type ConceptClient,
   type ConceptModule,

@@ -15,10 +15,10 @@ import {
 } from '../lifecycle/hook-run/hook-run.js';
 import type {
   AgentLifecycle,
-  ModelCall,
+  ModelCallNext,
   ModelCallRequest,
+  ToolCallNext,
   ToolCallRequest,
-  ToolInvoke,
 } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { ModelResponse } from '../model/model.js';
@@ -149,7 +149,7 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
     known.useHooks(this.hooks.get(clock) ?? known.own);
   }
 
-  wrapModelCall(request: ModelCallRequest, next: ModelCall): Promise<ModelResponse> {
+  wrapModelCall(request: ModelCallRequest, next: ModelCallNext): Promise<ModelResponse> {
     if (stepScope.getStore() !== undefined) return next();
     const known = this.known(request.run);
     const { run } = known;
@@ -167,7 +167,7 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
     return modelStep(this.steps, call, { request, next });
   }
 
-  wrapToolCall(call: ToolCallRequest, next: ToolInvoke): Promise<ToolResult> {
+  wrapToolCall(call: ToolCallRequest, next: ToolCallNext): Promise<ToolResult> {
     if (stepScope.getStore() !== undefined) return next();
     // The calls of the agent are steps of their own.
     if (call.tool !== undefined && runsAgent(call.tool) && !this.isOld) return next();

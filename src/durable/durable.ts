@@ -4,15 +4,8 @@
  * @packageDocumentation
  */
 export type { DbosStepSdk } from './dbos/dbos-sdk.js';
-export {
-  type DbosDecisionRequest,
-  type DbosStep,
-  dbosStep,
-} from './dbos/dbos-step.js';
-export {
-  type DurableLifecycle,
-  durable,
-} from './durable-lifecycle.js';
+export { type DbosDecisionRequest, type DbosStep, dbosStep } from './dbos/dbos-step.js';
+export { type DurableLifecycle, durable } from './durable-lifecycle.js';
 export {
   BlobStoreError,
   DurableSetupError,
@@ -24,7 +17,6 @@ export {
 } from './error.js';
 export { type JournalEntry, type MemoryStep, type MemoryStepOptions, memoryStep } from './memory-step.js';
 export type { DurableOptions } from './options.js';
-export type { RestatePromiseLike } from './restate/restate-promise.js';
 export { type RestateStep, type RestateStepContext, restateStep } from './restate/restate-step.js';
 export {
   type BlobStore,

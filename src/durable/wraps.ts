@@ -3,7 +3,7 @@ import type { Awaitable } from '../internal/promise.js';
 import { CallSuspendedError } from '../lifecycle/compose-points.js';
 import type { HookPoint } from '../lifecycle/decision.js';
 import { isAside, report } from '../lifecycle/hook-run/hook-run.js';
-import type { ModelCall, ModelCallRequest, ToolCallRequest, ToolInvoke } from '../lifecycle/lifecycle.js';
+import type { ModelCallNext, ModelCallRequest, ToolCallNext, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import type { ModelResponse } from '../model/model.js';
 import { type RetryDelays, retryDelayMs } from '../model/retry-delay.js';
 import { ModelError } from '../model/run-error.js';
@@ -30,7 +30,7 @@ export interface ModelCallStep {
 export async function modelStep(
   steps: Steps,
   { run, name, key: base, maxAttempts, pack, unpack }: ModelCallStep,
-  { request, next }: { readonly request: ModelCallRequest; readonly next: ModelCall },
+  { request, next }: { readonly request: ModelCallRequest; readonly next: ModelCallNext },
 ): Promise<ModelResponse> {
   for (let attempt = 1; ; attempt += 1) {
     const again = attempt === 1 ? '' : `, attempt ${attempt}`;
@@ -61,7 +61,7 @@ export async function modelStep(
 export async function toolStep(
   steps: Steps,
   { run, key }: { readonly run: Run; readonly key: string },
-  { call, next }: { readonly call: ToolCallRequest; readonly next: ToolInvoke },
+  { call, next }: { readonly call: ToolCallRequest; readonly next: ToolCallNext },
 ): Promise<ToolResult> {
   const { id, name } = call;
   const outcome = await steps.perform({ name: `tool ${name} ${id}`, key, kind: 'tool', run }, () =>
@@ -78,7 +78,7 @@ type ToolOutcome =
   | { readonly result: ToolResult; readonly suspended?: undefined }
   | { readonly suspended: { readonly reason: string; readonly by: string; readonly point: HookPoint | 'end' } };
 
-async function outcomeOf(run: Run, id: string, next: ToolInvoke): Promise<ToolOutcome> {
+async function outcomeOf(run: Run, id: string, next: ToolCallNext): Promise<ToolOutcome> {
   try {
     return { result: await next() };
   } catch (error) {

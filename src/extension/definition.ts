@@ -55,7 +55,7 @@ export interface Extension {
 }
 
 /** The sessions in which an extension acts. */
-export type ExtensionScope = 'session' | 'global';
+type ExtensionScope = 'session' | 'global';
 
 /** The result of `onInputMessages`: the new messages, a short circuit that ends the run, or nothing for no change. */
 export type InputResult = Awaitable<readonly Message[] | ShortCircuit | undefined | void>;

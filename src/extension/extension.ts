@@ -3,32 +3,16 @@
  *
  * @packageDocumentation
  */
-export { MemoryStateStore, type MemoryStateStoreOptions } from '../state/memory-state-store.js';
-export { StateKeyError } from '../state/state-key.js';
-export type {
-  EvictedState,
-  SessionStateEntry,
-  StateBatch,
-  StateChange,
-  StateEntry,
-  StatePeek,
-  StatePolicy,
-  StateScope,
-  StateStats,
-  StateStore,
-  StateView,
-} from '../state/state-store.js';
+export type { StatePolicy, StateView } from '../state/state-store.js';
 export type { MetricLabels, MetricsSink } from '../telemetry/metrics.js';
 export type { ExtensionContext, TagContext } from './context.js';
 export {
   type AdditionCondition,
-  type AdditionPosition,
   type AnnotatedOutput,
   defineExtension,
   type Extension,
   type ExtensionInput,
   type ExtensionLiteral,
-  type ExtensionScope,
   type InputResult,
   type OutputResult,
   type PromptAddition,
@@ -37,7 +21,6 @@ export {
   type TagHandler,
   type TextResult,
   type ToolConfig,
-  type ToolConfigLiteral,
 } from './definition.js';
 export {
   ExtensionExpiredError,
@@ -47,15 +30,8 @@ export {
   StateStoreError,
   StateValueError,
 } from './error.js';
-export type { ExtensionRegistryOptions, SetAsideOptions, StateLimits } from './options.js';
-export {
-  type DeletingStore,
-  ExtensionRegistry,
-  extensions,
-  type RegisterOptions,
-  type UnregisterOptions,
-  type UnregisterResult,
-} from './registry.js';
+export type { ExtensionRegistryOptions } from './options.js';
+export { ExtensionRegistry, extensions, type RegisterOptions } from './registry.js';
 export { type ShortCircuit, shortCircuit } from './short-circuit.js';
 export type { StateCodec } from './state/state-codec.js';
 export type { StateAlert } from './state/store-access.js';

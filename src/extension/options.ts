@@ -54,7 +54,7 @@ export interface ExtensionRegistryOptions {
 }
 
 /** When an extension that keeps failing is set aside. */
-export interface SetAsideOptions {
+interface SetAsideOptions {
   /** The number of failures in a row. `Infinity`: never. Default: 5. */
   readonly failures?: number | undefined;
   /** The time for which the extension is not called, in milliseconds. Default: 60,000. */
@@ -62,7 +62,7 @@ export interface SetAsideOptions {
 }
 
 /** Limits on the stored keys and JSON strings, in UTF-8 bytes. */
-export interface StateLimits {
+interface StateLimits {
   /** For one extension in one session. A new value evicts the least recently used ones. Default: 10,000,000. */
   readonly extensionBytes?: number | undefined;
   /** For all extensions in one session together. Default: 64 MiB. */

@@ -3,12 +3,12 @@ import type { ModelResponse } from '../model/model.js';
 import type { RejectAction, RespondAction } from '../tools/tool.js';
 
 /** The run continues, as if the hook had returned `undefined`. */
-export interface ContinueAction {
+interface ContinueAction {
   readonly type: 'continue';
 }
 
 /** The run continues, and an `approve` decision is recorded. Later hooks still run. */
-export interface ApproveAction {
+interface ApproveAction {
   readonly type: 'approve';
 }
 

@@ -68,7 +68,7 @@ export interface AgentLifecycle<Context = unknown> {
     | undefined;
   /** Wraps the model call. A changed request applies to that call only. `next` may be called any number of times. */
   readonly wrapModelCall?:
-    | ((request: ModelCallRequest<Context>, next: ModelCall) => Awaitable<ModelResponse>)
+    | ((request: ModelCallRequest<Context>, next: ModelCallNext) => Awaitable<ModelResponse>)
     | undefined;
   /** Called after every model call, before its tool calls. */
   readonly afterModel?:
@@ -76,7 +76,7 @@ export interface AgentLifecycle<Context = unknown> {
     | undefined;
   /** Wraps each tool call. `next` checks the arguments, also if the hook changed them. */
   readonly wrapToolCall?:
-    | ((call: ToolCallRequest<Context>, next: ToolInvoke) => Awaitable<ToolResult | SuspendAction>)
+    | ((call: ToolCallRequest<Context>, next: ToolCallNext) => Awaitable<ToolResult | SuspendAction>)
     | undefined;
   /** Called once, at the end of a run, with its text. Returns the text for the caller; the messages do not change. */
   readonly afterAgent?: ((result: string, run: RunContext<Context>) => Awaitable<string | void>) | undefined;
@@ -98,7 +98,7 @@ export interface ModelCallRequest<Context = unknown> extends ModelRequest {
 }
 
 /** Runs the inner hooks and the model call. Without an argument, the request stays as the hook got it. */
-export type ModelCall = (request?: ModelCallRequest) => Promise<ModelResponse>;
+export type ModelCallNext = (request?: ModelCallRequest) => Promise<ModelResponse>;
 
 /** One tool call, as `wrapToolCall` gets it. To change the call, spread it into a new object. */
 export interface ToolCallRequest<Context = unknown> {
@@ -122,7 +122,7 @@ export interface ToolCallRequest<Context = unknown> {
 }
 
 /** Runs the inner hooks and the tool call. Without an argument, the call stays as the hook got it. */
-export type ToolInvoke = (call?: ToolCallRequest) => Promise<ToolResult>;
+export type ToolCallNext = (call?: ToolCallRequest) => Promise<ToolResult>;
 
 /** The argument of `onInit`. */
 export interface LifecycleHost {

@@ -5,7 +5,7 @@ import { type OptionTable, validateOptions } from '../internal/options/validate.
 import type { Awaitable } from '../internal/promise.js';
 import { HookAction } from '../lifecycle/hook-action.js';
 import { hookRunOf, whileAsking } from '../lifecycle/hook-run/hook-run.js';
-import type { AgentLifecycle, ToolCallRequest, ToolInvoke } from '../lifecycle/lifecycle.js';
+import type { AgentLifecycle, ToolCallNext, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import { deniedCall } from '../model/denial.js';
 import { tellEdit } from '../model/edited-call.js';
@@ -109,7 +109,7 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
 async function runEdited<Context>(
   call: ToolCallRequest<Context>,
   { approve: input }: EditedApproval,
-  next: ToolInvoke,
+  next: ToolCallNext,
 ): Promise<ToolResult> {
   const { id, name } = call;
   const tool = call.tool as Tool | undefined;

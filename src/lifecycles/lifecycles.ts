@@ -14,14 +14,12 @@ export { type FallbackOptions, fallbackModels } from './fallback-models.js';
 export { type LimitReached, type LimitsOptions, limits } from './limits.js';
 export { type PromptCacheOptions, promptCache } from './prompt-cache.js';
 export { type RetryOptions, retryModelCalls } from './retry-model-calls.js';
-export { SealInvalidError, type SealProblem } from './seal-error.js';
+export { SealInvalidError } from './seal-error.js';
 export {
   type OpenedRun,
   type OpenOptions,
   openRun,
   type SealableRun,
-  type SealedAnswer,
-  type SealedCall,
   type SealKey,
   type SealOptions,
   sealRun,

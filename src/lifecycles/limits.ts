@@ -5,7 +5,7 @@ import { boolean, callable, mapOf, numberRule, whole } from '../internal/options
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import { HookAction } from '../lifecycle/hook-action.js';
 import { type Budget, hookRunOf } from '../lifecycle/hook-run/hook-run.js';
-import type { AgentLifecycle, ModelCall, ModelCallRequest, ToolCallRequest } from '../lifecycle/lifecycle.js';
+import type { AgentLifecycle, ModelCallNext, ModelCallRequest, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { ModelResponse } from '../model/model.js';
 import { costOf, findPrice, type ModelPrice, missingPrice, priceOf, priceRule } from '../model/price.js';
@@ -89,7 +89,7 @@ export function limits(options: LimitsOptions): AgentLifecycle {
     // `onLimit` must end the run: continuing would exceed the limit.
     throw new HookResultInvalidError('`onLimit` must return HookAction.reject() or HookAction.respond()', action);
   };
-  const pay = async (request: ModelCallRequest, next: ModelCall) => {
+  const pay = async (request: ModelCallRequest, next: ModelCallNext) => {
     const price = priceOf(prices ?? {}, request.model.id);
     const response = await next(request);
     usedBy(request.run).usd += costOf(response.usage, price);

@@ -28,7 +28,7 @@ export interface SealableRun {
 }
 
 /** A tool call that waits for a decision. */
-export type SealedCall = Omit<ToolCallPart, 'inside'> & {
+type SealedCall = Omit<ToolCallPart, 'inside'> & {
   /** The ids of the calls that lead to the run of this call. */
   readonly path?: readonly string[] | undefined;
   readonly agent?: string | undefined;
@@ -39,7 +39,7 @@ export type SealedCall = Omit<ToolCallPart, 'inside'> & {
 };
 
 /** An answer that waits for a decision. */
-export interface SealedAnswer {
+interface SealedAnswer {
   readonly type: 'answer';
   readonly id: string;
   readonly path?: readonly string[] | undefined;

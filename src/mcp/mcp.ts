@@ -8,7 +8,6 @@ import { lifecyclesOf } from './servers/lifecycles.js';
 import { Loader, type McpReload } from './servers/loader.js';
 import type { McpTool } from './tools/mcp-tool.js';
 
-export type { Changes } from '../internal/changes.js';
 export type { Spawn } from '../process/process-group.js';
 export { readConfigFile as readMcpConfig } from './config/config-file.js';
 export type { McpServerConfig, McpServerDefinition, McpServerEntry, McpServerOrigin } from './config/definition.js';
@@ -26,42 +25,25 @@ export type {
   McpElicitation,
   McpElicitationAnswer,
   McpLimits,
-  McpReconnectOptions,
   McpRoot,
-  McpServerAddress,
   McpServersOptions,
   McpSystem,
   McpTimeouts,
 } from './options.js';
-export type {
-  McpConnectionEndEvent,
-  McpConnectionErrorEvent,
-  McpConnectionStartEvent,
-  McpEvent,
-  McpToolsDeltaEvent,
-} from './server/event.js';
+export type { McpEvent } from './server/event.js';
 export type {
   McpCallOptions,
   McpPrompt,
-  McpPromptText,
-  McpReadOptions,
   McpResource,
   McpResourceContent,
   McpResourceTemplate,
   McpServerHandle,
 } from './server/handle.js';
-export type { McpConnectStep, McpServerState, McpServerStatus } from './server/status.js';
+export type { McpServerState, McpServerStatus } from './server/status.js';
 export type { McpReload } from './servers/loader.js';
-export {
-  isMcpTool,
-  type McpTool,
-  type McpToolMetadata,
-  type McpToolSource,
-  wrapMcpTool,
-} from './tools/mcp-tool.js';
+export { isMcpTool, type McpTool, type McpToolSource, wrapMcpTool } from './tools/mcp-tool.js';
 export type { McpOAuth } from './transport/authorization.js';
 export { HttpStatusError, HttpUnreachableError } from './transport/http-client.js';
-export { AnswerTooLongError } from './transport/json-rpc.js';
 
 /**
  * A loader that adds the tools of MCP servers to an agent. The agent connects the servers, and closes them when the

@@ -147,7 +147,7 @@ export interface McpRoot {
 }
 
 /** The name and the URL of an HTTP server. */
-export interface McpServerAddress {
+interface McpServerAddress {
   readonly name: string;
   readonly url: string;
 }

@@ -8,7 +8,7 @@ import { filesOf } from './imports.js';
  * A plugin module or configuration file that a gate must approve. All paths except `source` are relative to the
  * workspace.
  */
-export interface PluginItem {
+interface PluginItem {
   readonly kind: 'plugin';
   readonly scope: 'workspace';
   readonly name: string;

@@ -25,7 +25,6 @@ import {
   serverDiagnostics,
 } from './reload.js';
 
-export type { Changes } from '../internal/changes.js';
 export type { RuntimeConfig, RuntimeOptions } from './options.js';
 export type { RuntimeDiagnostic, RuntimeReload } from './reload.js';
 

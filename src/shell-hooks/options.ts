@@ -135,7 +135,7 @@ export interface ShellHooksOptions {
  * const transcript: TranscriptOptions = { format: 'claude', folder: '/home/me/.my-agent/transcripts' };
  * const hooks = shellHooks({ discover: ['claude'], transcript, approve: terminalApprover() });
  */
-export interface TranscriptOptions {
+interface TranscriptOptions {
   readonly format: 'claude';
   /** Absolute path of the directory. Only the user can read its files. */
   readonly folder?: string | undefined;

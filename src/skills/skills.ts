@@ -8,5 +8,5 @@ export { SkillParametersError, SkillUnavailableError, SkillUnknownError } from '
 export { type LoadedSkills, type LoadSkillsOptions, loadSkills, type SkillRoot } from './load-skills.js';
 export type { SkillArguments } from './prompt.js';
 export { SkillRegistry, type Skills } from './registry.js';
-export type { Skill, SkillBody, SkillEntry, SkillParameter, SkillScope } from './skill.js';
+export type { Skill, SkillBody } from './skill.js';
 export { skillLifecycle } from './tool.js';

@@ -1,5 +1,5 @@
 import { safeText } from '../internal/safe-text.js';
-import type { AgentLifecycle, ToolCallRequest, ToolInvoke } from '../lifecycle/lifecycle.js';
+import type { AgentLifecycle, ToolCallNext, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import { defineTool } from '../tools/define-tool.js';
 import type { LiveToolSet, Tool, ToolResult } from '../tools/tool.js';
 import { SkillUnavailableError } from './error.js';
@@ -32,7 +32,7 @@ export function skillLifecycle(registry: SkillRegistry, toolName = 'skill'): Age
 }
 
 /** Returns a short note instead of a result that the conversation already contains. */
-async function once(call: ToolCallRequest<unknown>, next: ToolInvoke): Promise<ToolResult> {
+async function once(call: ToolCallRequest<unknown>, next: ToolCallNext): Promise<ToolResult> {
   const result = await next(call);
   const isThere = call.run.messages.some(
     (message) =>

@@ -16,7 +16,7 @@ export interface RecordedLifecycle<Context = unknown> extends Omit<AgentLifecycl
 }
 
 /** An object that emits events, such as an agent. */
-export interface EventSource {
+interface EventSource {
   /** Calls `listener` for every event of this type. */
   on<Type extends AgentEvent['type']>(type: Type, listener: (event: AgentEventOf<Type>) => void): unknown;
 }

@@ -8,7 +8,7 @@ import { type InferOutput, isStandardSchema, type StandardSchema } from './stand
 import type { PlainObject, Tool, ToolAnnotations, ToolContext, ToolOutput } from './tool.js';
 
 /** The definition of a tool, for `defineTool`. */
-export interface ToolDefinition<Schema, Context = unknown, Input = ToolInput<Schema>> {
+export interface ToolDefinition<Schema, Context = unknown, Input = InputOf<Schema>> {
   /** 1 to 64 letters, digits, `_` or `-`. All model providers accept these names. */
   readonly name: string;
   /** Tells the model what the tool does and when to call it. */
@@ -32,7 +32,7 @@ export interface ToolDefinition<Schema, Context = unknown, Input = ToolInput<Sch
 }
 
 /** The input of `execute`: the schema's output type, or `unknown` for a plain JSON Schema. */
-export type ToolInput<Schema> = Schema extends StandardSchema ? InferOutput<Schema> : unknown;
+export type InputOf<Schema> = Schema extends StandardSchema ? InferOutput<Schema> : unknown;
 
 /** Makes an `input` that is not a schema of an object a compile error with a message. */
 export type ArgumentsSchema<Schema> =
@@ -71,7 +71,7 @@ const rules = {
  */
 export function defineTool<Schema extends StandardSchema, Context = unknown>(
   definition: ToolDefinition<Schema & ArgumentsSchema<Schema>, Context, InferOutput<Schema>>,
-): Tool<Context>;
+): Tool<Context, InferOutput<Schema>>;
 /**
  * With a plain JSON Schema, `input` has type `unknown`: declare the parameter type of `execute` yourself.
  *
@@ -85,7 +85,7 @@ export function defineTool<Schema extends StandardSchema, Context = unknown>(
  */
 export function defineTool<Schema extends object, Context = unknown, Input = unknown>(
   definition: ToolDefinition<Schema & ArgumentsSchema<Schema>, Context, Input>,
-): Tool<Context>;
+): Tool<Context, Input>;
 export function defineTool(definition: ToolDefinition<StandardSchema | JsonSchema, never, never>): Tool<never> {
   const problem = optionProblem(definition, rules);
   if (problem !== undefined) {

@@ -62,11 +62,7 @@ export function isRunByCaller(tool: Tool | undefined): boolean {
 /** Returns the current tools of a source. Throws OptionInvalidError if the source or one of its tools is invalid. */
 export function toolsOf<Context>(source: ToolSource<Context>): readonly Tool<Context>[] {
   const list: unknown = Array.isArray(source) ? source : (source as Partial<LiveToolSet> | null)?.list?.();
-  if (!Array.isArray(list)) {
-    const byName = isObject(source) && Object.values(source).some(isTool);
-    const advice = byName ? 'an array of tools; pass `Object.values(tools)`' : LIST_OF_TOOLS;
-    throw invalidOption('tools', advice, source);
-  }
+  if (!Array.isArray(list)) throw invalidOption('tools', LIST_OF_TOOLS + adviceFor(source), source);
   const wrong = list.findIndex((tool) => !isTool(tool));
   if (wrong >= 0) {
     const isAgent = typeof (list[wrong] as { asTool?: unknown } | undefined)?.asTool === 'function';
@@ -74,6 +70,12 @@ export function toolsOf<Context>(source: ToolSource<Context>): readonly Tool<Con
     throw invalidOption(`tools[${wrong}]`, expected, list[wrong]);
   }
   return list;
+}
+
+/** Returns the fix for two likely values of `tools` that are not lists: one tool, and tools by name. */
+function adviceFor(source: unknown): string {
+  if (isTool(source)) return `; pass \`tools: [${source.name}]\``;
+  return isObject(source) && Object.values(source).some(isTool) ? '; pass `Object.values(tools)`' : '';
 }
 
 /** Throws ToolConflictError if two tools have the same name. */

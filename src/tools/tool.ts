@@ -16,11 +16,12 @@ export interface ToolAnnotations {
 
 /**
  * A function that a model can call. Made by `defineTool` or by a loader. A tool that reads the run's `context` is a
- * `Tool<Context>`, and only an agent with that context type accepts it.
+ * `Tool<Context>`, and only an agent with that context type accepts it. `Input` is the type of the checked arguments:
+ * {@link ToolInput} reads it.
  */
-export interface Tool<Context = unknown> extends ToolSpec {
+export interface Tool<Context = unknown, Input = unknown> extends ToolSpec {
   /** Checks the arguments. The resulting `value` is passed to `execute`. */
-  check(input: unknown): StandardResult<unknown> | Promise<StandardResult<unknown>>;
+  check(input: unknown): StandardResult<Input> | Promise<StandardResult<Input>>;
   /**
    * Runs the tool. A throw becomes an error result for the model. Without this function, the caller of the agent runs the
    * tool: a call is suspended until `resume` has its `{ result }`.
@@ -34,6 +35,10 @@ export interface Tool<Context = unknown> extends ToolSpec {
   /** Data that a loader attaches to the tool. Not sent to the model. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
+
+/** The type of a tool's checked arguments, such as `ToolInput<typeof weather>`. */
+export type ToolInput<T extends Pick<Tool, 'check'>> =
+  Awaited<ReturnType<T['check']>> extends StandardResult<infer Input> ? Input : never;
 
 /** The result of a tool call, as the model gets it. */
 export interface ToolResult {
@@ -53,7 +58,7 @@ export type ToolOutput = string | readonly ContentPart[] | ToolResult | JsonData
  * Data that JSON can hold: numbers, booleans, `null`, arrays and objects. An interface without an index signature
  * counts as an object. Promises, functions, and collections such as `Map` and `Set` do not count: their JSON is empty.
  */
-export type JsonData = number | boolean | null | readonly unknown[] | PlainObject;
+type JsonData = number | boolean | null | readonly unknown[] | PlainObject;
 
 /** An object that is not an array, a function, a promise or a collection. */
 export type PlainObject = object & {
@@ -199,7 +204,7 @@ export interface LiveToolSet<Context = unknown> {
 export type RunToolSource<Context = unknown> = readonly RunTool<Context>[] | LiveToolSet<never>;
 
 /** A tool in the `tools` option of a run. Every `Tool<Context>` is assignable to it. */
-export interface RunTool<Context = unknown> extends Omit<Tool, 'execute'> {
+interface RunTool<Context = unknown> extends Omit<Tool, 'execute'> {
   /** As {@link Tool}.execute. The type of a method, whose parameters the compiler checks less strictly. */
   readonly execute?: { call(input: unknown, context: ToolContext<Context>): Awaitable<unknown> }['call'] | undefined;
 }

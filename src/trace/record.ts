@@ -14,7 +14,7 @@ interface Placed {
 }
 
 /** The first record of a trace. */
-export interface TraceStart extends Placed {
+interface TraceStart extends Placed {
   readonly type: 'trace';
   /** The version of the format. */
   readonly version: 1;
@@ -54,7 +54,7 @@ export interface TracedModelCall extends Placed {
 }
 
 /** An entry that a run added to the record of its session. Its message is in other records. */
-export interface TracedEntry extends Placed {
+interface TracedEntry extends Placed {
   readonly type: 'entry';
   readonly id: string;
   readonly parent?: string | undefined;
@@ -67,7 +67,7 @@ export interface TracedEntry extends Placed {
 }
 
 /** The size of what a model read, in characters of JSON. */
-export interface TracedContext {
+interface TracedContext {
   /**
    * By source: `instructions`, `tools`, the role of a message (`user`, `assistant`), or `tool <name>` for the results of a
    * tool.
@@ -87,7 +87,7 @@ export interface TracedError {
 }
 
 /** The result of a run, without its messages, which are in other records. */
-export interface TracedResult {
+interface TracedResult {
   readonly status: 'completed' | 'suspended';
   readonly text: string;
   readonly turns: number;
@@ -97,7 +97,7 @@ export interface TracedResult {
 }
 
 /** An event of a run, with its time. Errors and the result are plain data. */
-export type TracedEvent = {
+type TracedEvent = {
   [Type in WatchedEvent['type']]: Placed &
     Omit<Extract<WatchedEvent, { type: Type }>, 'error' | 'result'> &
     Plain<Type>;

@@ -4,7 +4,6 @@
  *
  * @packageDocumentation
  */
-export type { SpawnFailure, SpawnFailureCode } from '../process/spawn-failure.js';
 export type { Approval } from './approvals/approval.js';
 export type { TrustStore } from './approvals/store.js';
 export type {
@@ -15,16 +14,15 @@ export type {
   Approver,
   DeniedDecision,
   DeniedReason,
-  PartialApproval,
   TrustDecision,
   VerifiedItem,
 } from './decision.js';
-export { ItemUnboundError, TrustStoreError, type UnboundProblem } from './error.js';
+export { ItemUnboundError, TrustStoreError } from './error.js';
 export type { BoundFile } from './fingerprint/bound-file.js';
 export { createTrustGate, type TrustGate } from './gate.js';
 export type { TrustGateOptions, UserHooksChange } from './gate-options.js';
-export type { BindingLimits, TrustItem, TrustKind, TrustScope } from './item.js';
+export type { TrustItem, TrustKind, TrustScope } from './item.js';
 export type { TrustedLaunch } from './launch.js';
 export { terminalApprover } from './terminal/approver.js';
-export { type AskedCall, type TerminalAnswer, terminalAsk } from './terminal/ask.js';
+export { terminalAsk } from './terminal/ask.js';
 export type { TerminalOptions } from './terminal/prompt.js';

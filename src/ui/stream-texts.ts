@@ -4,7 +4,7 @@ import type { OptionTable } from '../internal/options/validate.js';
 import type { ToolResult } from '../tools/tool.js';
 
 /** A failed tool call, as `toolErrorText` receives it. */
-export interface FailedToolCall {
+interface FailedToolCall {
   readonly callId: string;
   readonly name: string;
   readonly result: ToolResult;

@@ -1,4 +1,5 @@
-import { Agent, type AgentLifecycle, MemorySessionStore } from 'keelson';
+import { Agent, type AgentLifecycle } from 'keelson';
+import { MemorySessionStore } from 'keelson/store';
 import { scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { fastClock } from '../support/agent/fake-clock.js';

@@ -1,6 +1,7 @@
-import { Agent, MemorySessionStore, textOf } from 'keelson';
+import { Agent, textOf } from 'keelson';
+import { MemoryRunLog, MemorySessionStore } from 'keelson/store';
 import { calls, hangs, scriptedModel, streams } from 'keelson/testing';
-import { createAgentHandler, MemoryRunLog } from 'keelson/ui';
+import { createAgentHandler } from 'keelson/ui';
 import { describe, expect, test } from 'vitest';
 import { fakeClock } from '../support/agent/fake-clock.js';
 import { toolOf } from '../support/agent/sample-tools.js';

@@ -3,15 +3,14 @@ import { expect, test } from 'vitest';
 import { readSources } from '../support/architecture/source-file.js';
 import { readPage, root, rowsOf } from '../support/docs/doc-files.js';
 
-/** The names of the interfaces that an entry exports. */
-const exported = new Set(
-  readdirSync(`${root}test/package/api`).flatMap((name) => {
-    const [report = ''] = readPage(`test/package/api/${name}`).split('## Referred to');
-    return [...report.matchAll(/^interface (\w+)/gm)].map(([, found]) => found);
-  }),
+/** The names of the interfaces that an entry exports, or that these refer to. */
+const reachable = new Set(
+  readdirSync(`${root}test/package/api`).flatMap((name) =>
+    [...readPage(`test/package/api/${name}`).matchAll(/^interface (\w+)/gm)].map(([, found]) => found),
+  ),
 );
 
-const GROUP = /export interface (\w*(?:Options|Timeouts|Limits|Settings|System)\w*)[^{]*\{(.*?)\n\}/gs;
+const GROUP = /^(?:export )?interface (\w*(?:Options|Timeouts|Limits|Settings|System)\w*)[^{]*\{(.*?)\n\}/gms;
 const MEMBER = /\/\*\*((?:(?!\*\/).)*)\*\/\s*readonly (\w+)\?:/gs;
 
 /** Returns each option whose doc comment states a default, with this default. */
@@ -24,7 +23,7 @@ function defaultsIn(text: string): string[] {
         .trim();
       expect(words).not.toContain('(default');
       const [, value] = /Default:? (.*?)(?:\.(?= |$)|$)/.exec(words) ?? [];
-      return value === undefined || !exported.has(group) ? [] : [`${group}.${name}: ${value}`];
+      return value === undefined || !reachable.has(group) ? [] : [`${group}.${name}: ${value}`];
     }),
   );
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { readEntries } from '../../scripts/entries.mjs';
 import { readSources, type SourceFile } from '../support/architecture/source-file.js';
 import { readPage, rowsOf } from '../support/docs/doc-files.js';
 
@@ -23,6 +24,18 @@ const page = readPage('docs/errors.md');
 
 test('the tables in errors.md list exactly the error classes that have a code', () => {
   expect(codesInTables(page).sort()).toEqual(codesIn(sources).sort());
+});
+
+test('errors.md shows exactly the exported classes in code font', async () => {
+  const modules = await Promise.all(
+    readEntries().map(({ source }) => import(new URL(`../../${source}`, import.meta.url).href)),
+  );
+  const exported = new Set(modules.flatMap((module) => Object.keys(module)));
+  const listed = rowsOf(page)
+    .filter(([, code = '']) => code.startsWith('`ERR_'))
+    .map(([name = '']) => name);
+
+  expect(listed.filter((name) => name.startsWith('`') !== exported.has(name.replaceAll('`', '')))).toEqual([]);
 });
 
 test('each row of errors.md says when the error is thrown and what to do', () => {

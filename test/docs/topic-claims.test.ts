@@ -3,13 +3,13 @@ import {
   type AgentEvent,
   type AgentLifecycle,
   HookAction,
-  MemorySessionStore,
   messagesOf,
   modelMessagesOf,
   type RunOptions,
   type Session,
   textOf,
 } from 'keelson';
+import { MemorySessionStore } from 'keelson/store';
 import { calls, fails, says, streams } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { createDeferred } from '../../src/internal/promise.js';

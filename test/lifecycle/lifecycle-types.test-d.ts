@@ -11,15 +11,15 @@ import {
   HookAction,
   type Message,
   type Model,
-  type ModelCall,
+  type ModelCallNext,
   type ModelCallRequest,
   type ModelResponse,
   type RunContext,
   type Session,
   type SuspendAction,
   type Tool,
+  type ToolCallNext,
   type ToolCallRequest,
-  type ToolInvoke,
   type ToolResult,
 } from 'keelson';
 
@@ -54,13 +54,13 @@ export function members(): void {
     >
   >();
   claim<
-    Same<Hook<'wrapModelCall'>, (request: ModelCallRequest<Tenant>, next: ModelCall) => Awaitable<ModelResponse>>
+    Same<Hook<'wrapModelCall'>, (request: ModelCallRequest<Tenant>, next: ModelCallNext) => Awaitable<ModelResponse>>
   >();
   claim<Same<Hook<'afterModel'>, (response: ModelResponse, run: RunContext<Tenant>) => Awaitable<HookAction | void>>>();
   claim<
     Same<
       Hook<'wrapToolCall'>,
-      (call: ToolCallRequest<Tenant>, next: ToolInvoke) => Awaitable<ToolResult | SuspendAction>
+      (call: ToolCallRequest<Tenant>, next: ToolCallNext) => Awaitable<ToolResult | SuspendAction>
     >
   >();
   claim<Same<Hook<'afterAgent'>, (result: string, run: RunContext<Tenant>) => Awaitable<string | void>>>();
@@ -186,11 +186,11 @@ export function narrower(tenant: AgentLifecycle<Tenant>, admin: AgentLifecycle<A
   // @ts-expect-error
   fits<AgentLifecycle<Tenant>>({ beforeToolSelection: (_: readonly Tool[], _run: RunContext<Admin>) => {} });
   // @ts-expect-error
-  fits<AgentLifecycle<Tenant>>({ wrapModelCall: (_: ModelCallRequest<Admin>, next: ModelCall) => next() });
+  fits<AgentLifecycle<Tenant>>({ wrapModelCall: (_: ModelCallRequest<Admin>, next: ModelCallNext) => next() });
   // @ts-expect-error
   fits<AgentLifecycle<Tenant>>({ afterModel: (_: ModelResponse, _run: RunContext<Admin>) => {} });
   // @ts-expect-error
-  fits<AgentLifecycle<Tenant>>({ wrapToolCall: (_: ToolCallRequest<Admin>, next: ToolInvoke) => next() });
+  fits<AgentLifecycle<Tenant>>({ wrapToolCall: (_: ToolCallRequest<Admin>, next: ToolCallNext) => next() });
   // @ts-expect-error
   fits<AgentLifecycle<Tenant>>({ afterAgent: (_: string, _run: RunContext<Admin>) => {} });
   // @ts-expect-error

@@ -1,4 +1,4 @@
-import { Agent, type AgentLifecycle, type ModelCall, type ModelResponse, type ToolInvoke } from 'keelson';
+import { Agent, type AgentLifecycle, type ModelCallNext, type ModelResponse, type ToolCallNext } from 'keelson';
 import { calls, fails, faultyTool, hangs, recorder, type ScriptEntry, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, it } from 'vitest';
 import { settled } from '../support/lifecycle/manual-clock.js';
@@ -177,12 +177,12 @@ describe('a wrap hook inside of one that calls another tool', () => {
 });
 
 describe('`next` after its hook has settled', () => {
-  async function late(point: 'wrapModelCall' | 'wrapToolCall', keep: (next: ModelCall & ToolInvoke) => unknown) {
-    let kept: (ModelCall & ToolInvoke) | undefined;
+  async function late(point: 'wrapModelCall' | 'wrapToolCall', keep: (next: ModelCallNext & ToolCallNext) => unknown) {
+    let kept: (ModelCallNext & ToolCallNext) | undefined;
     const record = recorder();
     const keeper = {
       name: 'keeper',
-      [point]: (_: unknown, next: ModelCall & ToolInvoke) => {
+      [point]: (_: unknown, next: ModelCallNext & ToolCallNext) => {
         kept = next;
         return keep(next);
       },
@@ -199,8 +199,8 @@ describe('`next` after its hook has settled', () => {
   }
 
   const ends = [
-    ['returns `next()`', (next: ModelCall & ToolInvoke) => next()],
-    ['awaits it', async (next: ModelCall & ToolInvoke) => await next()],
+    ['returns `next()`', (next: ModelCallNext & ToolCallNext) => next()],
+    ['awaits it', async (next: ModelCallNext & ToolCallNext) => await next()],
     ['rejects', () => Promise.reject(new TypeError('no'))],
     [
       'throws',
@@ -385,7 +385,7 @@ describe('a wrap hook with `continue` that throws', () => {
 
 describe('`next` of a wrap hook', () => {
   it('expires when the hook has returned the promise of a changed call', async () => {
-    let late: ToolInvoke | undefined;
+    let late: ToolCallNext | undefined;
     const inputs: unknown[] = [];
     const lifecycle: AgentLifecycle[] = [
       {

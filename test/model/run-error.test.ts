@@ -1,8 +1,10 @@
 import { inspect } from 'node:util';
 import { runInNewContext } from 'node:vm';
 import * as core from 'keelson';
-import { HookResultInvalidError, ModelError, ResponseInvalidError, RunError } from 'keelson';
+import { Agent, handoff, ModelError, ResponseInvalidError, RunError } from 'keelson';
+import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
+import { rejectionOf } from '../support/agent/settle.js';
 
 describe('a ModelError', () => {
   test.each<[unknown, boolean]>([
@@ -99,6 +101,8 @@ test('a ModelError for an invalid response keeps the response on its cause', asy
   expect(error).toHaveProperty('cause', expect.any(ResponseInvalidError));
 });
 
+const shownOf = (error: Error) => [inspect(error, { depth: 9 }), JSON.stringify(error), JSON.stringify({ ...error })];
+
 describe('logs of an error', () => {
   const said = 'the door code is 4711';
   const messages = [{ role: 'user', content: said } as const];
@@ -109,15 +113,26 @@ describe('logs of an error', () => {
     OutputInvalidError: () => new core.OutputInvalidError('expected a number', { text: said, issues: [] }),
     SessionStoreError: () => new core.SessionStoreError('s', 'saved', new Error('full')),
     SessionLostError: () => new core.SessionLostError('s'),
-    EntryInvalidError: () => new core.EntryInvalidError('s', 'e', 'is unknown'),
     SessionBusyError: () => new core.SessionBusyError('s', 10),
-    LifecycleError: () =>
-      new core.LifecycleError('l', 'afterModel', new HookResultInvalidError('a response', messages)),
+    LifecycleError: () => new core.LifecycleError('l', 'afterModel', new Error('down')),
     RejectedError: () => new core.RejectedError('no', 'l', 'beforeAgent'),
-    HandoffUnavailableError: () => new core.HandoffUnavailableError('a', 'the agent is closed'),
     RunAbortedError: () => new core.RunAbortedError('stop'),
     ResponseInvalidError: () => new ModelError('m', new ResponseInvalidError('no usage', { content: said })),
-    HookResultInvalidError: () => new HookResultInvalidError('a string', messages),
+  };
+  /** Errors whose classes are not exported, each from what a program does. */
+  const thrown: Readonly<Record<string, () => Promise<unknown>>> = {
+    EntryInvalidError: async () =>
+      (await new Agent({ model: scriptedModel(said) }).session()).run(said, { at: 'nope' }),
+    HandoffUnavailableError: async () => {
+      const other = new Agent({ name: 'other', model: scriptedModel('Hello.') });
+      const tools = [handoff(other, { name: 'to_other', description: 'Hands over.' })];
+      const agent = new Agent({ model: scriptedModel([calls('to_other', {})]), tools });
+      const { history } = await agent.run(said);
+      await other.close();
+      return agent.run('Go on.', { messages: history });
+    },
+    HookResultInvalidError: () =>
+      new Agent({ model: scriptedModel(said) }).withLifecycle({ afterModel: () => said as never }).run(said),
   };
 
   test.each(Object.entries(errors))('of class %s do not show the conversation', (_name, create) => {
@@ -126,13 +141,21 @@ describe('logs of an error', () => {
       error.attach({ messages, history: messages, usage: { inputTokens: 7, outputTokens: 0, totalTokens: 7 } });
     }
 
-    const shown = [inspect(error, { depth: 9 }), JSON.stringify(error), JSON.stringify({ ...error })];
+    const shown = shownOf(error);
 
     for (const text of shown) expect(text).not.toContain('4711');
     if (error instanceof RunError) {
       expect([error.messages, error.history]).toEqual([messages, messages]);
       for (const text of shown) expect(text).toContain('inputTokens');
     }
+  });
+
+  test.each(Object.entries(thrown))('of class %s do not show the conversation', async (name, act) => {
+    const error = await rejectionOf(act());
+    const errors = [error, (error as Error).cause].filter((it) => it instanceof Error);
+
+    expect(errors.map((it) => it.name)).toContain(name);
+    for (const text of errors.flatMap(shownOf)) expect(text).not.toContain('4711');
   });
 
   test('are checked for every run error that the core exports', () => {

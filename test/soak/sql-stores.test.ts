@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { StateStore } from 'keelson/extension';
 import { migrate, PostgresSessionStore, PostgresStateStore } from 'keelson/postgres';
 import { SqliteSessionStore, SqliteStateStore } from 'keelson/sqlite';
+import type { StateStore } from 'keelson/store';
 import { stateStoreContract } from 'keelson/testing';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Agent, MemorySessionStore, type RunContext } from '../../src/index.js';
+import { Agent, type RunContext } from '../../src/index.js';
+import { MemorySessionStore } from '../../src/stores/store.js';
 import { calls, hangs, type ScriptEntry, scriptedModel } from '../../src/testing/testing.js';
 import { fakeClock } from '../support/agent/fake-clock.js';
 import { toolOf } from '../support/agent/sample-tools.js';

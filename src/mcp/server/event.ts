@@ -2,7 +2,7 @@
 export type McpEvent = McpConnectionStartEvent | McpConnectionErrorEvent | McpConnectionEndEvent | McpToolsDeltaEvent;
 
 /** A server was connected, and its tools are available. */
-export interface McpConnectionStartEvent {
+interface McpConnectionStartEvent {
   readonly type: 'connection-start';
   readonly server: string;
   /** True if the server was connected before. */
@@ -10,14 +10,14 @@ export interface McpConnectionStartEvent {
 }
 
 /** A connection to a server failed or was not allowed. */
-export interface McpConnectionErrorEvent {
+interface McpConnectionErrorEvent {
   readonly type: 'connection-error';
   readonly server: string;
   readonly message: string;
 }
 
 /** A connection ended, and the tools of its server were removed. */
-export interface McpConnectionEndEvent {
+interface McpConnectionEndEvent {
   readonly type: 'connection-end';
   readonly server: string;
   readonly message: string;

@@ -51,7 +51,7 @@ export interface McpCallOptions {
 }
 
 /** Options of a read request to a server. */
-export interface McpReadOptions {
+interface McpReadOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -87,7 +87,7 @@ export interface McpPrompt {
 }
 
 /** A prompt with its arguments filled in. */
-export interface McpPromptText {
+interface McpPromptText {
   readonly description: string | undefined;
   readonly messages: readonly Message[];
 }

@@ -24,7 +24,7 @@ export interface McpTool extends Tool {
 }
 
 /** The name of the server, and the server's own name of the tool. */
-export interface McpToolMetadata {
+interface McpToolMetadata {
   readonly mcpServer: string;
   readonly mcpTool: string;
   readonly [key: string]: unknown;

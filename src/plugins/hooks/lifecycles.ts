@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../internal/json.js';
-import type { AgentLifecycle, ToolCallRequest, ToolInvoke } from '../../lifecycle/lifecycle.js';
+import type { AgentLifecycle, ToolCallNext, ToolCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { FinishReason } from '../../model/model.js';
 import type { ToolResult } from '../../tools/tool.js';
@@ -70,7 +70,7 @@ interface Passing {
   readonly calling: PluginCalling;
 }
 
-async function passCall({ part, shownTo, calling }: Passing, call: ToolCallRequest, next: ToolInvoke) {
+async function passCall({ part, shownTo, calling }: Passing, call: ToolCallRequest, next: ToolCallNext) {
   let passed = call;
   if (part.beforeTool !== undefined) {
     const verdict = await askBefore(part, pluginCallOf(call), calling);

@@ -2,7 +2,7 @@ import { describeError } from '../../errors.js';
 import { logFailure } from '../../internal/logger.js';
 import { HookAction } from '../../lifecycle/hook-action.js';
 import { isAside } from '../../lifecycle/hook-run/hook-run.js';
-import type { AgentLifecycle, ModelCall, ModelCallRequest } from '../../lifecycle/lifecycle.js';
+import type { AgentLifecycle, ModelCallNext, ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Message } from '../../model/message.js';
 import type { Model } from '../../model/model.js';
@@ -39,7 +39,7 @@ export function opencodeRunHooks(from: OpencodeRun): Partial<AgentLifecycle> {
     beforeAgent: hooks['chat.message'] && ((input, run) => passMessage(input, run, from)),
     wrapModelCall:
       hooks['experimental.chat.system.transform'] &&
-      (async (request, next: ModelCall) => next(isAside(request) ? request : await passSystem(request, from))),
+      (async (request, next: ModelCallNext) => next(isAside(request) ? request : await passSystem(request, from))),
   };
 }
 

@@ -15,10 +15,9 @@ import { readResult } from './response.js';
 import { readStream } from './stream.js';
 import { withReadArguments } from './tools.js';
 
-export { ProviderError, type ProviderFailure } from '../shared/error.js';
-export type { OutputMode } from '../shared/output/output-mode.js';
-export type { AiSdkDownload, AiSdkDownloader } from './file.js';
-export type { AiSdkModel, AiSdkUrls } from './model.js';
+export { ProviderError } from '../shared/error.js';
+export type { AiSdkDownloader } from './file.js';
+export type { AiSdkModel } from './model.js';
 
 /** Options of {@link aiSdk}, applied to each model call. */
 export interface AiSdkOptions {

@@ -6,7 +6,7 @@ import { defined, isObject, type WireObject } from '../shared/wire.js';
 import type { AiSdkModel, AiSdkUrls } from './model.js';
 
 /** A downloaded file. */
-export interface AiSdkDownload {
+interface AiSdkDownload {
   readonly data: Uint8Array;
   /** The `content-type` of the HTTP response. Required if the part has no media type, as in an image part. */
   readonly mediaType?: string | undefined;

@@ -15,9 +15,7 @@ import { readMessage } from './response.js';
 import { StreamedMessage } from './stream.js';
 
 export { PackageMissingError } from '../../errors.js';
-export type { ClientAnswer, ClientRequestOptions, HttpAnswer } from '../shared/client.js';
-export { ProviderError, type ProviderFailure } from '../shared/error.js';
-export type { OutputMode } from '../shared/output/output-mode.js';
+export { ProviderError } from '../shared/error.js';
 export type { AnthropicClient } from './client.js';
 
 /** Options of {@link anthropic}: connection and retries. */

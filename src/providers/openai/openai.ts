@@ -2,22 +2,11 @@ import type { Model } from '../../model/model.js';
 import { validateConnection } from '../shared/connection.js';
 import { type OpenAIOptions, openaiRules } from './options.js';
 
-export type {
-  ClientAnswer as OpenAIAnswer,
-  ClientRequestOptions as OpenAIRequestOptions,
-  HttpAnswer,
-} from '../shared/client.js';
-export { ProviderError, type ProviderFailure } from '../shared/error.js';
-export type { OutputMode } from '../shared/output/output-mode.js';
+export { ProviderError } from '../shared/error.js';
 export type { OpenAIApi } from './advice.js';
-export type { OpenAIClient, OpenAIResponsesClient } from './client.js';
-export type { OpenAIOptions, OpenAITool } from './options.js';
-export {
-  type CustomTool,
-  type CustomToolDefinition,
-  type CustomToolFormat,
-  customTool,
-} from './responses/custom-tool.js';
+export type { OpenAIClient } from './client.js';
+export type { OpenAIOptions } from './options.js';
+export { type CustomTool, type CustomToolDefinition, customTool } from './responses/custom-tool.js';
 
 /**
  * Creates a model for OpenAI's API. Uses the Responses API with OpenAI and Azure OpenAI. Uses the chat completions API

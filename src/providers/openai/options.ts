@@ -7,7 +7,7 @@ import type { OpenAIApi } from './advice.js';
 import type { OpenAIClient } from './client.js';
 
 /** A tool that OpenAI defines, in the form of the Responses API. */
-export interface OpenAITool {
+interface OpenAITool {
   readonly type: string;
   readonly [field: string]: unknown;
 }

@@ -19,7 +19,7 @@ export interface ClientAnswer extends PromiseLike<unknown> {
 }
 
 /** The headers and body of an HTTP response. */
-export interface HttpAnswer {
+interface HttpAnswer {
   readonly headers: {
     /** Returns a header's value, or null. */
     get(name: string): string | null;

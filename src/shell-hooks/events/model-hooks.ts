@@ -1,7 +1,7 @@
 import { describeError } from '../../errors.js';
 import type { EntryAction, HookAction } from '../../lifecycle/hook-action.js';
 import { isAside } from '../../lifecycle/hook-run/hook-run.js';
-import type { ModelCall, ModelCallRequest } from '../../lifecycle/lifecycle.js';
+import type { ModelCallNext, ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Message } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
@@ -86,7 +86,7 @@ function takeEntry(outcome: HookEventResult, run: RunContext, parts: HookParts):
 }
 
 /** Sends the model request with the changes of the hooks. A retry sends the same changes again. */
-export function callModel(request: ModelCallRequest, next: ModelCall, parts: HookParts): ReturnType<ModelCall> {
+export function callModel(request: ModelCallRequest, next: ModelCallNext, parts: HookParts): ReturnType<ModelCallNext> {
   if (isAside(request)) return next(request);
   const state = parts.runs.of(request.run);
   const { texts, changes, mustCallTool } = state;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { safeText } from '../../internal/safe-text.js';
 import type { SuspendAction } from '../../lifecycle/hook-action.js';
 import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
-import type { ToolCallRequest, ToolInvoke } from '../../lifecycle/lifecycle.js';
+import type { ToolCallNext, ToolCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { deniedCall } from '../../model/denial.js';
 import type { Message, SystemMessage } from '../../model/message.js';
@@ -29,7 +29,7 @@ import type { HookParts } from './run-state.js';
 /** Runs the `before_tool` hooks, and then the tool. A hook may replace the result or suspend the call. */
 export function beforeTool(
   call: ToolCallRequest,
-  next: ToolInvoke,
+  next: ToolCallNext,
   parts: HookParts,
 ): Promise<ToolResult | SuspendAction> {
   const args = receivedArgs(call.tool, call.input);
@@ -39,7 +39,7 @@ export function beforeTool(
 
 interface GuardedCall {
   readonly call: ToolCallRequest;
-  readonly next: ToolInvoke;
+  readonly next: ToolCallNext;
   readonly hooks: readonly ShellHook[];
   /** The arguments as the tool gets them. */
   readonly args: unknown;
@@ -146,7 +146,7 @@ export function endRun(run: RunContext, outcome: HookEventResult): void {
 /**
  * Runs the `after_tool` hooks for a call whose tool ran. A cancellation withholds the result and ends the run.
  */
-export async function afterTool(call: ToolCallRequest, next: ToolInvoke, parts: HookParts): Promise<ToolResult> {
+export async function afterTool(call: ToolCallRequest, next: ToolCallNext, parts: HookParts): Promise<ToolResult> {
   const { run, id } = call;
   const calls = hookRunOf(run)?.end.calls;
   const result = await next(call);

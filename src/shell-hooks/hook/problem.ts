@@ -2,7 +2,7 @@ import type { ProcessResult } from '../../process/run-process.js';
 import type { SpawnFailureCode } from '../../process/spawn-failure.js';
 
 /** Kind of failure of a hook. */
-export type HookProblemKind =
+type HookProblemKind =
   | 'not-started'
   | 'timed-out'
   | 'signaled'

@@ -66,13 +66,13 @@ export interface SummaryBody {
 }
 
 /** Names every call that waits for a decision, or the answer, whose id is `answer`. */
-export interface SuspendedBody {
+interface SuspendedBody {
   readonly type: 'suspended';
   readonly calls: readonly SuspendedCall[];
 }
 
 /** The decision on an open call, or on the suspended answer. */
-export interface DecisionBody {
+interface DecisionBody {
   readonly type: 'decision';
   readonly call: string;
   readonly decision: EntryDecision;
@@ -97,12 +97,12 @@ export interface GivenResult {
 }
 
 /** The conversation goes on from `parent`. */
-export interface HeadBody {
+interface HeadBody {
   readonly type: 'head';
 }
 
 /** A work that goes on in the background. The id of the entry is the id of the work. */
-export interface BackgroundBody {
+interface BackgroundBody {
   readonly type: 'background';
   readonly label: string;
 }
@@ -140,7 +140,7 @@ export type Post =
 export type PostWhen = 'now' | 'after-turn' | 'after-answer';
 
 /** A post that will not join, and the reason. */
-export interface DroppedBody {
+interface DroppedBody {
   readonly type: 'dropped';
   readonly post: string;
   readonly why: string;

@@ -7,7 +7,7 @@ export interface PgClient {
 }
 
 /** One statement for `pg`. */
-export interface PgStatement {
+interface PgStatement {
   readonly text: string;
   values?: unknown[];
   /** Milliseconds after which `pg` gives up. A statement that was not sent yet is discarded. */
@@ -21,7 +21,7 @@ export interface PostgresJsClient {
 }
 
 /** A statement that `postgres` runs. */
-export interface PostgresJsQuery extends PromiseLike<readonly unknown[]> {
+interface PostgresJsQuery extends PromiseLike<readonly unknown[]> {
   /** Cancels the statement. */
   cancel(): void;
 }

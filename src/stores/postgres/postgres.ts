@@ -3,16 +3,10 @@
  *
  * @packageDocumentation
  */
-export { StateKeyError } from '../../state/state-key.js';
-export type { PgClient, PgStatement, PostgresClient, PostgresJsClient, PostgresJsQuery } from './client.js';
-export { PostgresDataError, PostgresSchemaError, PostgresUnavailableError } from './error.js';
+export type { PgClient, PostgresClient, PostgresJsClient } from './client.js';
+export { PostgresSchemaError, PostgresUnavailableError } from './error.js';
 export { migrate } from './migrate.js';
-export type {
-  PostgresMigrateOptions,
-  PostgresRunLogOptions,
-  PostgresSessionStoreOptions,
-  PostgresStoreOptions,
-} from './options.js';
+export type { PostgresRunLogOptions, PostgresSessionStoreOptions, PostgresStoreOptions } from './options.js';
 export { PostgresRunLog } from './run-log.js';
 export { PostgresSessionStore } from './session-store.js';
 export { PostgresStateStore } from './state-store.js';

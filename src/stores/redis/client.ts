@@ -7,7 +7,7 @@ export interface NodeRedisClient {
 }
 
 /** A cluster client of `@redis/client` or `redis`, version 5 or newer. */
-export interface NodeRedisCluster {
+interface NodeRedisCluster {
   /** Sends a command to the node of `firstKey`. Resolves to the reply. */
   sendCommand(
     ...call: [firstKey: string, isReadonly: boolean, args: string[], options?: { abortSignal?: AbortSignal }]
@@ -17,7 +17,7 @@ export interface NodeRedisCluster {
 }
 
 /** A sentinel client of `@redis/client` or `redis`, version 5 or newer. */
-export interface NodeRedisSentinel {
+interface NodeRedisSentinel {
   /** Sends a command to the master. Resolves to the reply. */
   sendCommand(isReadonly: boolean, args: string[], options?: { abortSignal?: AbortSignal }): Promise<unknown>;
   /** Only sentinel clients have this method. */
@@ -34,7 +34,7 @@ export interface IoRedisClient {
 export type RedisClient = NodeRedisClient | NodeRedisCluster | NodeRedisSentinel | IoRedisClient;
 
 /** A client of `@redis/client` or `redis` that only subscribes: a single client, a cluster or a sentinel client. */
-export interface NodeRedisSubscriber {
+interface NodeRedisSubscriber {
   /** Calls the listener for each message of a channel. */
   subscribe(channel: string, listener: (message: unknown, channel: unknown) => void): Promise<unknown>;
   /** Ends the calls of the listener. */
@@ -42,7 +42,7 @@ export interface NodeRedisSubscriber {
 }
 
 /** A `Redis` or `Cluster` client of `ioredis` that only subscribes. A store adds one listener to it. */
-export interface IoRedisSubscriber extends IoRedisClient {
+interface IoRedisSubscriber extends IoRedisClient {
   /** Subscribes to a channel. */
   subscribe(channel: string): Promise<unknown>;
   /** Ends the subscription. */

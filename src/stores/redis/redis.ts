@@ -1,15 +1,5 @@
-export { StateKeyError } from '../../state/state-key.js';
-export type {
-  IoRedisClient,
-  IoRedisSubscriber,
-  NodeRedisClient,
-  NodeRedisCluster,
-  NodeRedisSentinel,
-  NodeRedisSubscriber,
-  RedisClient,
-  RedisSubscriber,
-} from './client.js';
-export { RedisDataError, RedisUnavailableError } from './error.js';
+export type { IoRedisClient, NodeRedisClient, RedisClient, RedisSubscriber } from './client.js';
+export { RedisUnavailableError } from './error.js';
 export type { RedisRunLogOptions, RedisSessionStoreOptions, RedisStoreOptions } from './options.js';
 export { RedisRunLog } from './run-log/run-log.js';
 export { RedisSessionStore } from './session-store.js';

@@ -3,9 +3,8 @@
  *
  * @packageDocumentation
  */
-export { StateKeyError } from '../../state/state-key.js';
-export { SqliteDataError, SqliteUnavailableError, SqliteUnsupportedError } from './error.js';
-export type { SqliteClient, SqliteStatement, SqlValue } from './module.js';
+export { SqliteUnavailableError, SqliteUnsupportedError } from './error.js';
+export type { SqliteClient, SqliteStatement } from './module.js';
 export type { SqliteSessionStoreOptions, SqliteStoreOptions } from './options.js';
 export { SqliteSessionStore } from './session-store.js';
 export { SqliteStateStore } from './state-store.js';

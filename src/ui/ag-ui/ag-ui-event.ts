@@ -1,7 +1,7 @@
 import type { UINestedRun, UINestedStep } from '../nested/nested-part.js';
 
 /** Token counts of a run, as AG-UI names them. */
-export interface AgUIUsage {
+interface AgUIUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly totalTokens: number;
@@ -52,7 +52,7 @@ export type AgUIMessage =
   | ({ readonly id: string; readonly role: 'activity' } & AgUIActivity);
 
 /** The content of an activity: a summary, a run inside of a tool call, or a turn of such a run. */
-export type AgUIActivity =
+type AgUIActivity =
   | { readonly activityType: 'summary'; readonly content: { readonly text: string } }
   | { readonly activityType: 'nested-run'; readonly content: UINestedRun }
   | { readonly activityType: 'nested-step'; readonly content: UINestedStep };

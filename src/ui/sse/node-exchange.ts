@@ -24,7 +24,7 @@ export interface FastifyReplyLike {
 }
 
 /** The members of the response of Node that belongs to a Fastify reply. */
-export interface FastifyResponseLike extends ListenerResponse {
+interface FastifyResponseLike extends ListenerResponse {
   /** Sets a header. It is sent with the others. */
   setHeader(name: string, value: number | string | readonly string[]): unknown;
 }

@@ -1,4 +1,5 @@
-import { Agent, MemorySessionStore } from 'keelson';
+import { Agent } from 'keelson';
+import { MemorySessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { advance, backgroundTool, linesOf } from '../../support/agent/background/lab.js';

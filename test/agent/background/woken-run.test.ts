@@ -1,4 +1,5 @@
-import { Agent, MemorySessionStore, type Session } from 'keelson';
+import { Agent, type Session } from 'keelson';
+import { MemorySessionStore } from 'keelson/store';
 import { calls, hangs, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { advancing } from '../../support/agent/advancing.js';

@@ -5,8 +5,8 @@ import {
   type LifecycleError,
   type ModelRequest,
   type ModelResponse,
+  type ToolCallNext,
   type ToolCallRequest,
-  type ToolInvoke,
   type ToolResult,
 } from 'keelson';
 import { calls, recorder, scriptedModel } from 'keelson/testing';
@@ -15,7 +15,7 @@ import { settled } from '../../support/lifecycle/manual-clock.js';
 import { keepingLogger } from '../../support/lifecycle/sample-agent.js';
 
 /** The actions of a wrap hook after its call already has a result. */
-const lates: Readonly<Record<string, (next: ToolInvoke) => Promise<ToolResult>>> = {
+const lates: Readonly<Record<string, (next: ToolCallNext) => Promise<ToolResult>>> = {
   'calls `next`': (next) => next(),
   'rewrites the arguments': (next) => next({ id: 'call_1', name: 'slow', input: { n: 2 }, run: undefined as never }),
   'returns a result': async () => ({ content: 'late' }),

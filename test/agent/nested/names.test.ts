@@ -1,4 +1,5 @@
-import { Agent, HookAction, MemorySessionStore, type SessionStore, type ToolContext, type ToolRun } from 'keelson';
+import { Agent, HookAction, type ToolContext, type ToolRun } from 'keelson';
+import { MemorySessionStore, type SessionStore } from 'keelson/store';
 import { calls, type ScriptEntry, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';

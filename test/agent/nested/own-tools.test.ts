@@ -1,4 +1,5 @@
-import { Agent, MemorySessionStore, type ToolContext } from 'keelson';
+import { Agent, type ToolContext } from 'keelson';
+import { MemorySessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
 import { payChain } from '../../support/agent/nested/pay-chain.js';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import { Agent, MemorySessionStore, type Session, type SessionStore } from 'keelson';
+import { Agent, type Session } from 'keelson';
 import { compaction } from 'keelson/lifecycles';
+import { MemorySessionStore, type SessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';

@@ -1,15 +1,6 @@
-import {
-  Agent,
-  type AgentEvent,
-  HookAction,
-  MemorySessionStore,
-  type Model,
-  messagesOf,
-  type SentMessage,
-  type Session,
-  type SessionStore,
-} from 'keelson';
+import { Agent, type AgentEvent, HookAction, type Model, messagesOf, type SentMessage, type Session } from 'keelson';
 import { approval, fallbackModels, retryModelCalls } from 'keelson/lifecycles';
+import { MemorySessionStore, type SessionStore } from 'keelson/store';
 import { calls, hangs, scriptedModel, streams } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';

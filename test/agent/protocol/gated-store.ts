@@ -1,8 +1,7 @@
+import type { Entry, JsonValue } from 'keelson';
 import type {
   AppendAnswer,
   ClaimAnswer,
-  Entry,
-  JsonValue,
   PostAnswer,
   RecordQuery,
   RunLog,
@@ -19,7 +18,7 @@ import type {
   SessionStore,
   SessionSummary,
   StoredRecord,
-} from 'keelson';
+} from 'keelson/store';
 import { describeEntries, describeEntry } from './describe-entry.js';
 import type { Process } from './process.js';
 import type { World } from './world.js';

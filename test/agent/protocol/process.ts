@@ -5,10 +5,10 @@ import {
   type Ids,
   type ModelRequest,
   type Session,
-  type SessionStore,
   type ToolContext,
   toolCallsOf,
 } from 'keelson';
+import type { SessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { keepingLogger } from '../../support/agent/silent-logger.js';

@@ -1,5 +1,5 @@
-import { type Entry, MemorySessionStore, type RunLog, type SessionHolder, toolCallsOf } from 'keelson';
-import { MemoryRunLog } from 'keelson/ui';
+import { type Entry, toolCallsOf } from 'keelson';
+import { MemoryRunLog, MemorySessionStore, type RunLog, type SessionHolder } from 'keelson/store';
 import type { DirectStore } from './gated-store.js';
 import { COPY, Process, TALK } from './process.js';
 import { Effects } from './rules/effects.js';

@@ -1,6 +1,7 @@
-import { type AgentLifecycle, MemorySessionStore, type Message, type ResumeDecision, type SessionStore } from 'keelson';
+import type { AgentLifecycle, Message, ResumeDecision } from 'keelson';
 import { FileSessionStore } from 'keelson/file';
 import { approval } from 'keelson/lifecycles';
+import { MemorySessionStore, type SessionStore } from 'keelson/store';
 import { calls, type ScriptEntry } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { callsIn, cashier, PAY, type Pay } from '../../support/agent/approval.js';

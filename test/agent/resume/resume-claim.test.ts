@@ -1,13 +1,5 @@
-import {
-  Agent,
-  type Clock,
-  HookAction,
-  MemorySessionStore,
-  messagesOf,
-  type SessionStore,
-  type Timeouts,
-  type ToolContext,
-} from 'keelson';
+import { Agent, type Clock, HookAction, messagesOf, type Timeouts, type ToolContext } from 'keelson';
+import { MemorySessionStore, type SessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { fakeClock } from '../../support/agent/fake-clock.js';

@@ -26,6 +26,7 @@ describe('a name from another library causes an error with the right name', () =
       () => new Agent({ model, tools: untyped({ add: toolOf('add', () => 'done') }) }),
       'Object.values(tools)',
     ],
+    ['one tool', () => new Agent({ model, tools: untyped(toolOf('add', () => 'done')) }), 'pass `tools: [add]`'],
     ['new Agent({ system })', () => new Agent(untyped({ model, system: 'Hi' })), 'use `instructions`'],
     ['new Agent({ middleware })', () => new Agent(untyped({ model, middleware: [] })), 'use `lifecycle`'],
     ['new Agent({ temperature })', () => new Agent(untyped({ model, temperature: 1 })), 'use `settings.temperature`'],

@@ -3,12 +3,11 @@ import {
   type AgentOptions,
   type Entry,
   HookAction,
-  MemorySessionStore,
   messagesOf,
   modelMessagesOf,
-  type SessionStore,
   type ToolContext,
 } from 'keelson';
+import { MemorySessionStore, type SessionStore } from 'keelson/store';
 import { calls, fails, type ScriptEntry, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';

@@ -5,11 +5,10 @@ import {
   type ExtensionInput,
   ExtensionRegistry,
   type ExtensionRegistryOptions,
-  MemoryStateStore,
   type StateAlert,
   type StateCodec,
-  type StateStore,
 } from 'keelson/extension';
+import { MemoryStateStore, type StateStore } from 'keelson/store';
 import { says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';

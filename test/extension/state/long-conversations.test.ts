@@ -1,5 +1,6 @@
 import { textOf } from 'keelson';
-import { type ExtensionInput, ExtensionRegistry, MemoryStateStore } from 'keelson/extension';
+import { type ExtensionInput, ExtensionRegistry } from 'keelson/extension';
+import { MemoryStateStore } from 'keelson/store';
 import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { echo } from '../../support/agent/sample-tools.js';

@@ -1,5 +1,5 @@
-import { MemorySessionStore } from 'keelson';
-import { type ExtensionContext, type ExtensionInput, MemoryStateStore } from 'keelson/extension';
+import type { ExtensionContext, ExtensionInput } from 'keelson/extension';
+import { MemorySessionStore, MemoryStateStore } from 'keelson/store';
 import { expect, test } from 'vitest';
 import { fakeClock } from '../../support/agent/fake-clock.js';
 import { until } from '../../support/agent/settle.js';

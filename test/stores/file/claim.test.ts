@@ -1,7 +1,7 @@
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SessionHolder } from 'keelson';
 import { FileSessionStore } from 'keelson/file';
+import type { SessionHolder } from 'keelson/store';
 import { expect, onTestFinished, test } from 'vitest';
 import { fakeClock } from '../../support/agent/fake-clock.js';
 import { addTexts, said } from '../../support/stores/file-session.js';

@@ -1,5 +1,5 @@
-import type { SessionStore } from 'keelson';
 import { FileSessionStore, FileStateStore } from 'keelson/file';
+import type { SessionStore } from 'keelson/store';
 import { test } from 'vitest';
 import { fakeClock } from '../../support/agent/fake-clock.js';
 import { testSessionStore } from '../../support/state/session-store-contract.js';

@@ -1,6 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Entry, SessionStore } from 'keelson';
+import type { Entry } from 'keelson';
+import type { SessionStore } from 'keelson/store';
 import { describe, expect, test } from 'vitest';
 import type { SqliteHandle } from '../../../src/stores/sqlite/module.js';
 import { SqliteSessionStore, SqliteStateStore } from '../../../src/stores/sqlite/sqlite.js';

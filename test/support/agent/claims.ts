@@ -12,9 +12,9 @@ import {
   type RunResult,
   type Session,
   type Tool,
+  type ToolCallNext,
   type ToolCallRequest,
   type ToolContext,
-  type ToolInvoke,
   type ToolRun,
 } from 'keelson';
 import { approval } from 'keelson/lifecycles';
@@ -188,7 +188,7 @@ class Guard {
   beforeModel(_messages: readonly Message[], run: RunContext) {
     return run.turn > 3 ? { type: 'reject', reason: 'That is enough.' } : undefined;
   }
-  async wrapToolCall(call: ToolCallRequest, next: ToolInvoke) {
+  async wrapToolCall(call: ToolCallRequest, next: ToolCallNext) {
     this.seen.push(call.name);
     return call.name === 'erase' ? { type: 'suspend', reason: 'Ask first.' } : next(call);
   }

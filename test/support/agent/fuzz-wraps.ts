@@ -1,4 +1,4 @@
-import { Agent, type AgentLifecycle, type ModelCall, RunAbortedError, RunError } from 'keelson';
+import { Agent, type AgentLifecycle, type ModelCallNext, RunAbortedError, RunError } from 'keelson';
 import { calls, scriptedModel } from 'keelson/testing';
 import { type Random, seeded } from '../soak/random-agent.js';
 import { pairingProblem } from './pairing.js';
@@ -13,7 +13,7 @@ async function ticks(random: Random): Promise<void> {
 }
 
 /** Races two model calls, leaves one behind, retries, or passes through. */
-function randomCall(random: Random, next: ModelCall): ReturnType<ModelCall> {
+function randomCall(random: Random, next: ModelCallNext): ReturnType<ModelCallNext> {
   const way = random();
   const late = () => ticks(random).then(() => next());
   if (way < 0.3) return Promise.any([next(), late()]);

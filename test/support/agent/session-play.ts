@@ -1,4 +1,5 @@
-import { Agent, type Entry, HookAction, messagesOf, modelMessagesOf, type Session, type SessionStore } from 'keelson';
+import { Agent, type Entry, HookAction, messagesOf, modelMessagesOf, type Session } from 'keelson';
+import type { SessionStore } from 'keelson/store';
 import { calls, fails, hangs, type ScriptEntry, scriptedModel } from 'keelson/testing';
 import { expect } from 'vitest';
 import { storeOver } from '../state/store-over.js';

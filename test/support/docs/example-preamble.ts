@@ -1,9 +1,9 @@
 // Names that the examples in doc comments use without declaring them.
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Context } from '@restatedev/restate-sdk';
-import type { Agent, JsonValue, Message, Model, RunContext, Session, SessionStore, Tool } from 'keelson';
-import type { StateStore } from 'keelson/extension';
+import type { Agent, JsonValue, Message, Model, RunContext, Session, Tool } from 'keelson';
 import type { AgentTool, HookManager } from 'keelson/plugins';
+import type { SessionStore, StateStore } from 'keelson/store';
 import type { StepContractOptions } from 'keelson/testing';
 import type { Pool as PgPool } from 'pg';
 

@@ -1,11 +1,7 @@
 import { Agent, type AgentOptions } from 'keelson';
-import {
-  type ExtensionInput,
-  ExtensionRegistry,
-  type ExtensionRegistryOptions,
-  type StateStore,
-} from 'keelson/extension';
+import { type ExtensionInput, ExtensionRegistry, type ExtensionRegistryOptions } from 'keelson/extension';
 import { FileStateStore } from 'keelson/file';
+import type { StateStore } from 'keelson/store';
 import { scriptedModel } from 'keelson/testing';
 import { temporaryFolder } from '../stores/temporary-folder.js';
 import { recordingLogger, recordingSink } from './lab.js';

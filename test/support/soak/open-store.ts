@@ -1,8 +1,8 @@
-import type { SessionStore } from 'keelson';
 import { FileSessionStore } from 'keelson/file';
 import { PostgresSessionStore } from 'keelson/postgres';
 import { RedisSessionStore } from 'keelson/redis';
 import { SqliteSessionStore } from 'keelson/sqlite';
+import type { SessionStore } from 'keelson/store';
 import { sqliteWays } from '../stores/sqlite-way.js';
 
 /** A store that outlives a process. */

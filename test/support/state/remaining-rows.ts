@@ -1,4 +1,4 @@
-import type { SessionStore } from 'keelson';
+import type { SessionStore } from 'keelson/store';
 import { storeOver } from './store-over.js';
 
 /** Returns a store, and the ids of the conversations that it holds, those without entries included. */

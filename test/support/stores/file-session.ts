@@ -1,4 +1,5 @@
-import type { AppendAnswer, Entry, SessionDetails, SessionStore, StoredRecord } from 'keelson';
+import type { Entry } from 'keelson';
+import type { AppendAnswer, SessionDetails, SessionStore, StoredRecord } from 'keelson/store';
 
 /** Makes an entry with a message of the person. The id is the text. */
 export function said(text: string): Entry {

@@ -1,5 +1,6 @@
-import { Agent, type AgentOptions, type SessionStore } from 'keelson';
+import { Agent, type AgentOptions } from 'keelson';
 import { FileSessionStore } from 'keelson/file';
+import type { SessionStore } from 'keelson/store';
 import { createAgentHandler } from 'keelson/ui';
 import { onTestFinished } from 'vitest';
 import { keepingLogger } from '../agent/silent-logger.js';

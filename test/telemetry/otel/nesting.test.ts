@@ -1,5 +1,5 @@
 import { context, trace } from '@opentelemetry/api';
-import { Agent, type AgentLifecycle, defineTool, type RunContext } from 'keelson';
+import { Agent, type AgentLifecycle, defineTool, type RunContext, type Tool } from 'keelson';
 import { openTelemetry } from 'keelson/otel';
 import { calls, delays, says, scriptedModel } from 'keelson/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -27,7 +27,7 @@ const fetching = defineTool({
   execute: () => inOwnSpan('GET /', () => moment().then(() => 'Fetched.')),
 });
 
-function createAgent(name: string, script: Parameters<typeof scriptedModel>[0], tools = [fetching]): Agent {
+function createAgent(name: string, script: Parameters<typeof scriptedModel>[0], tools: readonly Tool[] = [fetching]): Agent {
   const model = scriptedModel(script, { id: 'm', perRun: true });
   return new Agent({ name, model, tools, lifecycle: [openTelemetry()] });
 }

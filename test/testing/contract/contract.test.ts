@@ -1,5 +1,11 @@
-import { type Entry, MemorySessionStore, type SessionStore, type StoredRecord } from 'keelson';
-import { MemoryStateStore, type StateStore } from 'keelson/extension';
+import type { Entry } from 'keelson';
+import {
+  MemorySessionStore,
+  MemoryStateStore,
+  type SessionStore,
+  type StateStore,
+  type StoredRecord,
+} from 'keelson/store';
 import { type ContractCase, sessionStoreContract, stateStoreContract } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { fakeClock } from '../../support/agent/fake-clock.js';

@@ -1,4 +1,5 @@
-import type { Entry, EntryBody, Message } from 'keelson';
+import type { Entry, Message } from 'keelson';
+import type { EntryBody } from 'keelson/store';
 import { toUIMessages } from 'keelson/ui';
 import { expect, test } from 'vitest';
 import { entriesOf } from '../../support/ui/entries-of.js';

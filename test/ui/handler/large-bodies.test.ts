@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { Agent, defineTool, MemorySessionStore } from 'keelson';
+import { Agent, defineTool } from 'keelson';
+import { MemorySessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { createAgentHandler } from 'keelson/ui';
 import { describe, expect, test } from 'vitest';

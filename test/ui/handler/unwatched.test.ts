@@ -1,6 +1,7 @@
-import { Agent, MemorySessionStore } from 'keelson';
+import { Agent } from 'keelson';
+import { MemoryRunLog, MemorySessionStore } from 'keelson/store';
 import { calls, type ScriptEntry, scriptedModel } from 'keelson/testing';
-import { createAgentHandler, MemoryRunLog } from 'keelson/ui';
+import { createAgentHandler } from 'keelson/ui';
 import { expect, test } from 'vitest';
 import { fakeClock } from '../../support/agent/fake-clock.js';
 import { toolOf } from '../../support/agent/sample-tools.js';

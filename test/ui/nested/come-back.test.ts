@@ -1,6 +1,7 @@
-import { type AgentLifecycle, type AgentOptions, HookAction, MemorySessionStore } from 'keelson';
+import { type AgentLifecycle, type AgentOptions, HookAction } from 'keelson';
+import { MemoryRunLog, MemorySessionStore } from 'keelson/store';
 import { calls, says } from 'keelson/testing';
-import { type AgentHandlerOptions, createAgentHandler, MemoryRunLog, type SSEEvent } from 'keelson/ui';
+import { type AgentHandlerOptions, createAgentHandler, type SSEEvent } from 'keelson/ui';
 import { expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { gate, until } from '../../support/agent/settle.js';

@@ -1,4 +1,5 @@
-import type { Entry, EntryBody, Message } from 'keelson';
+import type { Entry, Message } from 'keelson';
+import type { EntryBody } from 'keelson/store';
 import { toAgUIMessages, toUIMessages } from 'keelson/ui';
 import { describe, expect, test } from 'vitest';
 import { drawnRuns } from '../../support/ui/nested-agents.js';

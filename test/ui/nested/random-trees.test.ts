@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { type Agent, MemorySessionStore, type Tool } from 'keelson';
+import type { Agent, Tool } from 'keelson';
+import { MemorySessionStore } from 'keelson/store';
 import { fails, says } from 'keelson/testing';
 import { createAgentHandler } from 'keelson/ui';
 import { test } from 'vitest';

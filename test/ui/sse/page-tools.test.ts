@@ -1,4 +1,5 @@
-import { Agent, defineTool, MemorySessionStore } from 'keelson';
+import { Agent, defineTool } from 'keelson';
+import { MemorySessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { type AgentHandlerOptions, createAgentHandler } from 'keelson/ui';
 import { expect, test } from 'vitest';

@@ -6,7 +6,7 @@ import type { Awaitable } from '../../../internal/promise.js';
 import type { Tool, ToolAnnotations, ToolContext, ToolOutput } from '../../../tools/tool.js';
 
 /** The format of a custom tool's input: any text, or the language of a grammar. */
-export type CustomToolFormat =
+type CustomToolFormat =
   | { readonly type: 'text' }
   | { readonly type: 'grammar'; readonly syntax: 'lark' | 'regex'; readonly definition: string };
 

@@ -4,7 +4,7 @@ import { type ContractCase, casesOf } from '../contract-case.js';
 import { expectThat } from '../expect-that.js';
 
 /** The step of an engine, as `defineStep` of `keelson/durable` makes it. */
-export interface ContractStep {
+interface ContractStep {
   (
     name: string,
     run: () => Promise<JsonValue>,
@@ -16,7 +16,7 @@ export interface ContractStep {
 }
 
 /** One start of a program by the engine. */
-export interface StepAttempt {
+interface StepAttempt {
   readonly step: ContractStep;
   /** Ends this attempt, as a crash of the process does. The engine then starts the program again. */
   crash(): Promise<never>;

@@ -4,7 +4,7 @@ import {
   type AgentLifecycle,
   HookAction,
   type Model,
-  type ModelCall,
+  type ModelCallNext,
   type ModelResponse,
 } from 'keelson';
 import { retryModelCalls } from 'keelson/lifecycles';
@@ -294,10 +294,10 @@ async function callAfter(ms: number): Promise<ModelResponse> {
   };
 }
 
-function race(next: ModelCall) {
+function race(next: ModelCallNext) {
   return Promise.race([next(), callAfter(5)]);
 }
 
-function hedged(next: ModelCall) {
+function hedged(next: ModelCallNext) {
   return Promise.any([next(), sleep(10).then(() => next())]);
 }

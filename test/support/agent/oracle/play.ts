@@ -6,10 +6,9 @@ import {
   type Clock,
   type Decision,
   HookAction,
-  MemorySessionStore,
   type Message,
   type Model,
-  type ModelCall,
+  type ModelCallNext,
   type ModelCallRequest,
   ModelError,
   type ModelResponse,
@@ -17,11 +16,12 @@ import {
   type ResumeDecisions,
   type RunContext,
   type Tool,
+  type ToolCallNext,
   type ToolCallRequest,
-  type ToolInvoke,
   type ToolResult,
   toolCallsOf,
 } from 'keelson';
+import { MemorySessionStore } from 'keelson/store';
 import { recorder } from 'keelson/testing';
 import { settled } from '../../lifecycle/manual-clock.js';
 import { keepingLogger } from '../../lifecycle/sample-agent.js';
@@ -329,7 +329,7 @@ function changed(
 async function wrapAct(
   { part, point, act }: WrapDeed,
   value: ModelCallRequest | ToolCallRequest,
-  next: ModelCall & ToolInvoke,
+  next: ModelCallNext & ToolCallNext,
 ): Promise<unknown> {
   const { name, isTimed } = part;
   const isTool = point === 'wrapToolCall';

@@ -1,17 +1,16 @@
-import {
-  type Agent,
-  type AgentOptions,
-  MemorySessionStore,
-  type Message,
-  type PendingAnswer,
-  type PendingCall,
-  type ResumeDecisions,
-  type RunStream,
-  type Session,
-  type SessionStore,
+import type {
+  Agent,
+  AgentOptions,
+  Message,
+  PendingAnswer,
+  PendingCall,
+  ResumeDecisions,
+  RunStream,
+  Session,
 } from 'keelson';
 import { FileSessionStore } from 'keelson/file';
 import { openRun, sealRun } from 'keelson/lifecycles';
+import { MemorySessionStore, type SessionStore } from 'keelson/store';
 import { storeOver } from '../../state/store-over.js';
 import { temporaryFolder } from '../../stores/temporary-folder.js';
 

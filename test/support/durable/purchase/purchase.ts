@@ -1,11 +1,12 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Agent, type AgentLifecycle, type Message, type Model, type SessionStore, type Tool } from 'keelson';
+import { Agent, type AgentLifecycle, type Message, type Model, type Tool } from 'keelson';
 import { type DecisionRequest, durable } from 'keelson/durable';
-import { defineExtension, extensions, type StateStore } from 'keelson/extension';
+import { defineExtension, extensions } from 'keelson/extension';
 import { approval } from 'keelson/lifecycles';
 import { mcpServers } from 'keelson/mcp';
 import { shellHooks } from 'keelson/shell-hooks';
+import type { SessionStore, StateStore } from 'keelson/store';
 import { says, scriptedModel } from 'keelson/testing';
 import { toolOf } from '../../agent/sample-tools.js';
 import { pause } from '../../agent/settle.js';

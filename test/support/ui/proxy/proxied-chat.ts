@@ -1,6 +1,7 @@
-import { Agent, defineTool, MemorySessionStore } from 'keelson';
+import { Agent, defineTool } from 'keelson';
+import { MemoryRunLog, MemorySessionStore } from 'keelson/store';
 import { says, scriptedModel, streams } from 'keelson/testing';
-import { type AgentHandlerOptions, createAgentHandler, MemoryRunLog } from 'keelson/ui';
+import { type AgentHandlerOptions, createAgentHandler } from 'keelson/ui';
 import { expect } from 'vitest';
 import { z } from 'zod';
 import { aborted, type Gate, gate } from '../../agent/settle.js';
