@@ -92,8 +92,8 @@ function drawTurn(turn: Turn, result: Drawn, isLast: boolean): string {
     (call) => `${shortened(call.name)}${argumentsOf(call)} ${markOf(call.id, turn, result)}`,
   );
   const speaker = turn.agent === undefined ? '' : `${shortened(turn.agent)}: `;
-  const said = speaker + (calls.length > 0 ? calls.join(', ') : JSON.stringify(shortened(turn.text)));
-  return `${isLast ? '└─' : '├─'} turn ${turn.number}  ${said}`;
+  const summary = speaker + (calls.length > 0 ? calls.join(', ') : JSON.stringify(shortened(turn.text)));
+  return `${isLast ? '└─' : '├─'} turn ${turn.number}  ${summary}`;
 }
 
 /** Draws the decisions of a turn and the runs inside of it. Without a turn, those from before the first response. */

@@ -23,7 +23,7 @@ export function jsonText(value: unknown, indent = 0): string {
   return typeof value === 'string' ? value : (JSON.stringify(value, null, indent) ?? '');
 }
 
-/** Returns what was said in a run and in the runs inside, in order. */
+/** Returns the conversation of a run and of the runs inside, in order. */
 export function conversationOf(story: Story): readonly Block[] {
   const agents = new Map<string, string>();
   return story.records.flatMap((record, index) => {
@@ -33,7 +33,7 @@ export function conversationOf(story: Story): readonly Block[] {
     if (record.type === 'handoff') agents.set(runId, record.to);
     const agent = agents.get(runId) ?? 'agent';
     const base = { mark: 'fine', depth: path.length, runId, index, item } as const;
-    return saidIn({ story, item, agent }, record).map((said): Block => ({ ...base, ...said }));
+    return blocksIn({ story, item, agent }, record).map((block): Block => ({ ...base, ...block }));
   });
 }
 
@@ -43,9 +43,9 @@ interface Place {
   readonly agent: string;
 }
 
-type Said = Pick<Block, 'role' | 'who' | 'text'> & Partial<Block>;
+type BlockContent = Pick<Block, 'role' | 'who' | 'text'> & Partial<Block>;
 
-function saidIn(place: Place, record: TraceRecord): readonly Said[] {
+function blocksIn(place: Place, record: TraceRecord): readonly BlockContent[] {
   switch (record.type) {
     case 'run-start':
       return record.input === ''
@@ -54,7 +54,7 @@ function saidIn(place: Place, record: TraceRecord): readonly Said[] {
     case 'post':
       return [{ role: 'user', who: record.by ?? 'post', text: jsonText(record.message.content) }];
     case 'model-end':
-      return (record.response?.content ?? []).flatMap((part): Said[] => {
+      return (record.response?.content ?? []).flatMap((part): BlockContent[] => {
         if (part.type === 'text') return [{ role: 'assistant', who: place.agent, text: part.text }];
         return part.type === 'reasoning' ? [{ role: 'reasoning', who: 'reasoning', text: part.text }] : [];
       });
@@ -72,7 +72,7 @@ function saidIn(place: Place, record: TraceRecord): readonly Said[] {
 }
 
 /** A call is shown where it began, before the runs inside. */
-function callOf({ story, item }: Place, { name, input }: TraceRecordOf<'tool-start'>): Said {
+function callOf({ story, item }: Place, { name, input }: TraceRecordOf<'tool-start'>): BlockContent {
   const end = item?.isOpen === false ? story.records[item.to] : undefined;
   const inside = [...story.callers].flatMap(([runId, caller]) => (caller === item ? [runId] : []));
   const shown = { role: 'call', who: name, input: jsonText(input), mark: item?.mark ?? 'fine', inside } as const;

@@ -1,7 +1,7 @@
 import type { Finding } from '../../trace/explain/finding.js';
 import type { TraceRecord } from '../../trace/record.js';
 
-/** A traced run as the page shows it: lanes of items over the time, and what was said. */
+/** A traced run as the page shows it: lanes of items over the time, and the conversation. */
 export interface Story {
   readonly records: readonly TraceRecord[];
   readonly findings: readonly Finding[];

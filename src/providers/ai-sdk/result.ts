@@ -86,8 +86,8 @@ function resultOutput(part: ToolResultPart, target: PromptTarget): WireObject {
   if (typeof part.content === 'string' || part.content.every(({ type }) => type === 'text')) {
     return textOutput(part, target);
   }
-  const said = part.content.filter((each) => each.type !== 'text' || each.text.trim() !== '');
-  const parts = said.map((each) => resultPart(each, target));
+  const nonEmpty = part.content.filter((each) => each.type !== 'text' || each.text.trim() !== '');
+  const parts = nonEmpty.map((each) => resultPart(each, target));
   const value = part.isError ? [{ type: 'text', text: 'Error:' }, ...parts] : parts;
   return { type: 'content', value };
 }

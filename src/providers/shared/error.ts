@@ -53,8 +53,8 @@ export function callsMissing(provider: string, cause: unknown): ProviderError {
 
 /** Creates the error for a stream that ended too early. `unread` is the last unknown event before the end. */
 export function interrupted(provider: string, unread?: WireObject): ProviderError {
-  const said = unread ? ` Its last event was ${excerptOf(unread)}.` : '';
-  const problem = `The stream ended before the response was complete: the connection was lost, or the server stopped.${said}`;
+  const lastEvent = unread ? ` Its last event was ${excerptOf(unread)}.` : '';
+  const problem = `The stream ended before the response was complete: the connection was lost, or the server stopped.${lastEvent}`;
   return new ProviderError(provider, problem, { kind: 'network', retryable: true, cause: unread });
 }
 

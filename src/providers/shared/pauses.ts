@@ -14,8 +14,8 @@ const MOST_PAUSES = 10;
 export async function throughPauses(request: ModelRequest, generate: Model['generate']): Promise<ModelResponse> {
   let answer = await generate(request);
   for (let pauses = 0; isPaused(answer) && pauses < MOST_PAUSES; pauses += 1) {
-    const said: AssistantMessage = { role: 'assistant', content: answer.content };
-    const messages = [...request.messages, said];
+    const assistant: AssistantMessage = { role: 'assistant', content: answer.content };
+    const messages = [...request.messages, assistant];
     const { signal } = request;
     const settings = settingsAfter(answer, request);
     answer = joined(answer, await generate({ ...request, signal, messages, settings }));

@@ -40,10 +40,10 @@ const UNFINISHED_ESCAPE = /\\u[\da-f]{0,3}$/i;
  * undefined before it begins.
  */
 function closedJson(answer: string): string | undefined {
-  const said = withoutThought(answer);
-  const start = beginningOf(said);
+  const visible = withoutThought(answer);
+  const start = beginningOf(visible);
   if (start < 0) return undefined;
-  const text = said.slice(start);
+  const text = visible.slice(start);
   const closing: string[] = [];
   let json = '';
   let isKey = false;

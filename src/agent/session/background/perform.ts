@@ -52,9 +52,9 @@ async function endOf(started: StoppableWork): Promise<UserMessage> {
 }
 
 function endMessage(work: NamedWork, how: string, result?: ToolResult): UserMessage {
-  const said = `The background work ${nameOf(work)} ${how}`;
-  if (result === undefined) return { role: 'user', content: `${said}.` };
+  const heading = `The background work ${nameOf(work)} ${how}`;
+  if (result === undefined) return { role: 'user', content: `${heading}.` };
   const { content } = result;
-  if (typeof content === 'string') return { role: 'user', content: `${said}: ${content}` };
-  return { role: 'user', content: [{ type: 'text', text: `${said}:` }, ...content] };
+  if (typeof content === 'string') return { role: 'user', content: `${heading}: ${content}` };
+  return { role: 'user', content: [{ type: 'text', text: `${heading}:` }, ...content] };
 }

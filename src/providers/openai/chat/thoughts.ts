@@ -19,10 +19,10 @@ export function splitThought(
   const content = contentText(message.content);
   if (position === 'whole' && !OPENING.test(content)) return { thought: '', text: content };
   if (!isThought(message)) return { thought: '', text: position === 'after' ? content.replace(CLOSING, '') : content };
-  const said = content.replace(OPENING, '');
-  const end = said.indexOf('</thought>');
-  if (end < 0) return { thought: said, text: '' };
-  return { thought: said.slice(0, end), text: said.slice(end).replace(CLOSING, '') };
+  const rest = content.replace(OPENING, '');
+  const end = rest.indexOf('</thought>');
+  if (end < 0) return { thought: rest, text: '' };
+  return { thought: rest.slice(0, end), text: rest.slice(end).replace(CLOSING, '') };
 }
 
 /** True if the content of a message begins with a thought. A delta with this flag contains only a thought. */

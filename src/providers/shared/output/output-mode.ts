@@ -107,9 +107,9 @@ async function askAfterTools({ request, schema, send }: Call): Promise<ModelResp
     held.show();
     return first;
   }
-  const said: AssistantMessage = { role: 'assistant', content: first.content };
+  const assistant: AssistantMessage = { role: 'assistant', content: first.content };
   const asked: UserMessage = { role: 'user', content: `Give this answer again, in another form. ${inWords(schema)}` };
-  const formed = { messages: [...messages, said, asked], tools: [], toolChoice: undefined };
+  const formed = { messages: [...messages, assistant, asked], tools: [], toolChoice: undefined };
   return joined(first, await askNatively({ request: changed(request, formed), schema, send }));
 }
 

@@ -11,9 +11,9 @@ import { resultPart, toUrl } from './content.js';
 export function outputContent(result: ToolResultPart): string | readonly WireObject[] {
   const { content, isError } = result;
   if (typeof content === 'string' || content.every(({ type }) => type === 'text')) return plainOutput(result);
-  const said = content.filter((part) => part.type !== 'text' || part.text.trim() !== '');
+  const nonEmpty = content.filter((part) => part.type !== 'text' || part.text.trim() !== '');
   const error: readonly ContentPart[] = isError ? [{ type: 'text', text: 'Error:' }] : [];
-  return [...error, ...said].map(resultPart);
+  return [...error, ...nonEmpty].map(resultPart);
 }
 
 /** Returns a result as a string. An error begins with "Error". */

@@ -13,7 +13,7 @@ export interface ResponseSource {
 /** The response to which an item belongs. */
 export interface ItemContext extends ResponseSource {
   /** Has true once there was a commentary, and false once there was another text. */
-  readonly said: Set<boolean>;
+  readonly written: Set<boolean>;
   /** The ids of the calls so far. */
   readonly ids: Set<string>;
   /** The call ids whose outputs are in the same response: OpenAI ran these calls. */

@@ -14,7 +14,7 @@ export function partsOf(
 ): readonly AssistantPart[] {
   const answered = new Set(output.filter(isOutput).map(({ call_id: id }) => id ?? undefined));
   answered.delete(undefined);
-  const context: ItemContext = { model, ids: new Set(), answered, unnamed: [], said: new Set(), isRunByServer };
+  const context: ItemContext = { model, ids: new Set(), answered, unnamed: [], written: new Set(), isRunByServer };
   return output.flatMap((item) => itemParts(item, context));
 }
 
@@ -34,17 +34,17 @@ function hasRunByItself(item: WireObject, { answered }: ItemContext): boolean {
 }
 
 /** A second message of a response is another paragraph. */
-function texts(item: WireObject, { model, said }: ItemContext): readonly TextPart[] {
+function texts(item: WireObject, { model, written }: ItemContext): readonly TextPart[] {
   const kept = present({ type: item.type, id: item.id, phase: item.phase });
   const isCommentary = item.phase === 'commentary';
   const commentary = isCommentary ? { commentary: true } : {};
-  let gap = said.has(isCommentary) ? PARAGRAPH : '';
+  let gap = written.has(isCommentary) ? PARAGRAPH : '';
   return objectsIn(item.content).flatMap((content): readonly TextPart[] => {
     const spoken = textOr(content.text) || textOr(content.refusal);
     if (spoken === '') return [];
     const text = gap + spoken;
     gap = '';
-    said.add(isCommentary);
+    written.add(isCommentary);
     const annotations = filled(content.annotations);
     const logprobs = filled(content.logprobs);
     return [{ type: 'text', text, ...commentary, ...toMetadata({ model, item: kept, annotations, logprobs }) }];

@@ -33,7 +33,7 @@ export class StreamedResponse {
   private unread: WireObject | undefined = undefined;
   private hasSummary = false;
   /** The index of the last message with text, of the commentaries and of the others. */
-  private readonly said = new Map<boolean, unknown>();
+  private readonly lastIndexes = new Map<boolean, unknown>();
 
   constructor(private readonly push: (part: ModelPart) => void) {}
 
@@ -96,9 +96,9 @@ export class StreamedResponse {
   /** A second message is another paragraph, as in the response. */
   private pushSpoken({ output_index: index, delta }: WireObject): void {
     const isCommentary = this.items[index as number]?.phase === 'commentary';
-    const before = this.said.get(isCommentary);
+    const before = this.lastIndexes.get(isCommentary);
     if (before !== undefined && before !== index) this.pushText('text-delta', PARAGRAPH);
-    if (textOr(delta) !== '') this.said.set(isCommentary, index);
+    if (textOr(delta) !== '') this.lastIndexes.set(isCommentary, index);
     this.pushText('text-delta', delta);
   }
 
