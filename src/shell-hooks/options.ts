@@ -132,7 +132,7 @@ export interface ShellHooksOptions {
  * The form and the directory of transcripts.
  *
  * @example
- * const transcript: TranscriptOptions = { format: 'claude', folder: '/home/me/.my-agent/transcripts' };
+ * const transcript: ShellHooksOptions['transcript'] = { format: 'claude', folder: '/home/me/.my-agent/transcripts' };
  * const hooks = shellHooks({ discover: ['claude'], transcript, approve: terminalApprover() });
  */
 interface TranscriptOptions {

@@ -60,7 +60,7 @@ function valuesModule(): string {
 
 /** Returns a module that passes types of the copy for require to the copy for import. */
 function copiesModule(): string {
-  const names = ['AgentLifecycle', 'Tool', 'Model', 'LifecycleLoader', 'SessionStore', 'RunContext', 'RunError'];
+  const names = ['AgentLifecycle', 'Tool', 'Model', 'LifecycleLoader', 'RunContext', 'RunError'];
   const required = "with { 'resolution-mode': 'require' }";
   const checks = names.map((name) => `export const fit${name} = (given: required.${name}): imported.${name} => given;`);
   return `
@@ -68,7 +68,10 @@ function copiesModule(): string {
     import type * as required from 'keelson' ${required};
     import type { Extension } from 'keelson/extension';
     import type { Extension as RequiredExtension } from 'keelson/extension' ${required};
+    import type { SessionStore } from 'keelson/store';
+    import type { SessionStore as RequiredStore } from 'keelson/store' ${required};
     export const fit = (given: RequiredExtension): Extension => given;
+    export const fitStore = (given: RequiredStore): SessionStore => given;
     ${checks.join('\n')}`;
 }
 

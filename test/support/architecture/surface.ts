@@ -2,10 +2,33 @@ import ts from 'typescript';
 import { descendants, parse, type SourceFile } from './source-file.js';
 
 const MAX_ROOT_VALUES = 13;
+const MAX_ROOT_NAMES = 110;
 const MAX_AGENT_MEMBERS = 16;
 const forbiddenNames = ['utils', 'util', 'helpers', 'helper', 'types', 'common', 'index'];
 
-/** Reports `export *` in the root entry, and too many exported values. Types and error classes do not count. */
+/** Words that only the authors understand, each as the beginning of a part of an identifier, with the word to use. */
+const privateWords: readonly (readonly [word: RegExp, instead: string])[] = [
+  [/^said/, 'the kind of value: text, answer, entry'],
+  [/^weigh(?!t)/, 'check, compare or rank'],
+  [/^(?:tell|told)/, 'report, notify or send'],
+  [/^(?:doubt|ondoubt)/, '`isUncertain`'],
+  [/^twins?$/, 'duplicate or equal'],
+  [/^meant$/, 'nearest, likely or intended'],
+];
+
+/** Reports identifiers with a private word, such as `weighAnswer`. */
+export function privateWordViolations(files: readonly SourceFile[]): string[] {
+  return files.flatMap((file) => {
+    const names = new Set(descendants(parse(file)).filter(ts.isIdentifier).map(({ text }) => text));
+    return [...names].flatMap((name) => {
+      const parts = name.split(/(?=[A-Z])/).map((part) => part.toLowerCase());
+      const found = privateWords.find(([word]) => parts.some((part) => word.test(part)));
+      return found ? [`${file.path} names \`${name}\`: use ${found[1]}`] : [];
+    });
+  });
+}
+
+/** Reports `export *` in the root entry, and too many exported values or names. Error classes do not count as values. */
 export function rootViolations(files: readonly SourceFile[]): string[] {
   const root = files.find(({ path }) => path === 'index.ts');
   if (!root) return ['src/index.ts is missing'];
@@ -14,10 +37,16 @@ export function rootViolations(files: readonly SourceFile[]): string[] {
     .filter((it) => ts.isExportDeclaration(it) && !namesOf(it))
     .map(() => 'index.ts has an `export *`');
   const values = statements.flatMap(valuesOf).filter((name) => !name.endsWith('Error'));
-  const many = values.length > MAX_ROOT_VALUES;
-  return many
-    ? [...stars, `index.ts exports ${values.length} values beside its errors, more than ${MAX_ROOT_VALUES}`]
-    : stars;
+  const names = statements.filter(ts.isExportDeclaration).flatMap((it) => namesOf(it) ?? []);
+  return [
+    ...stars,
+    ...tooMany(values.length, 'values beside its errors', MAX_ROOT_VALUES),
+    ...tooMany(names.length, 'names', MAX_ROOT_NAMES),
+  ];
+}
+
+function tooMany(count: number, what: string, limit: number): string[] {
+  return count > limit ? [`index.ts exports ${count} ${what}, more than ${limit}`] : [];
 }
 
 /** Returns the value names that a statement of the root entry exports. */
