@@ -2,9 +2,10 @@ export { Agent } from './agent/agent.js';
 export type { AgentEvent, AgentEventOf, AgentEvents } from './agent/agent-event.js';
 export type { AgentOptions, RunOptions, SessionOptions } from './agent/agent-options.js';
 export type { AsToolOptions } from './agent/as-tool.js';
+export type { AgentStatus } from './agent/engine.js';
 export { handoff } from './agent/handoff/handoff.js';
 export { formatRun } from './agent/run/format-run.js';
-export type { OutputOf, OutputSchema } from './agent/run/output/output.js';
+export type { OutputSchema } from './agent/run/output/output.js';
 export type { ResumeDecision, ResumeDecisions } from './agent/run/resume/continuation.js';
 export type { Timeouts } from './agent/run/run-config.js';
 export {
@@ -19,7 +20,7 @@ export {
   TurnLimitError,
 } from './agent/run-result.js';
 export type { PartialOutput, RunStream } from './agent/run-stream.js';
-export type { SendOptions, SentMessage } from './agent/session/sent-message.js';
+export type { SentMessage } from './agent/session/sent-message.js';
 export type { Session, SessionRun, SessionStream } from './agent/session/session.js';
 export { SessionBusyError, SessionLostError, SessionStoreError } from './agent/session/session-error.js';
 export {
@@ -36,7 +37,14 @@ export type { JsonSchema, JsonValue } from './internal/json.js';
 export type { Logger } from './internal/logger.js';
 export type { Awaitable } from './internal/promise.js';
 export type { Decision } from './lifecycle/decision.js';
-export { type EntryAction, HookAction, type SuspendAction } from './lifecycle/hook-action.js';
+export {
+  type ApproveAction,
+  type ContinueAction,
+  type EntryAction,
+  HookAction,
+  type ModifyAction,
+  type SuspendAction,
+} from './lifecycle/hook-action.js';
 export type {
   AgentLifecycle,
   LifecycleHost,
@@ -44,7 +52,6 @@ export type {
   LoaderHost,
   ModelCallNext,
   ModelCallRequest,
-  StreamGate,
   ToolCallNext,
   ToolCallRequest,
 } from './lifecycle/lifecycle.js';
@@ -69,7 +76,6 @@ export type {
 } from './model/message.js';
 export { textOf, toolCallsOf } from './model/message.js';
 export type {
-  FinishReason,
   Model,
   ModelPart,
   ModelRequest,
@@ -82,12 +88,13 @@ export type {
 export { ModelError, ResponseInvalidError, RunError } from './model/run-error.js';
 export { messagesOf, modelMessagesOf } from './state/record/derive.js';
 export type { Entry } from './state/record/entry.js';
-export { defineTool, type ToolDefinition } from './tools/define-tool.js';
+export { defineTool } from './tools/define-tool.js';
 export type { StandardSchema } from './tools/standard-schema.js';
 export type {
+  RejectAction,
+  RespondAction,
   SessionInfo,
   Tool,
-  ToolAnnotations,
   ToolContext,
   ToolInput,
   ToolOutput,

@@ -3,12 +3,12 @@ import type { ModelResponse } from '../model/model.js';
 import type { RejectAction, RespondAction } from '../tools/tool.js';
 
 /** The run continues, as if the hook had returned `undefined`. */
-interface ContinueAction {
+export interface ContinueAction {
   readonly type: 'continue';
 }
 
 /** The run continues, and an `approve` decision is recorded. Later hooks still run. */
-interface ApproveAction {
+export interface ApproveAction {
   readonly type: 'approve';
 }
 

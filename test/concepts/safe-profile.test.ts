@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import type { ToolAnnotations } from 'keelson';
+import type { Tool } from 'keelson';
 import { describe, expect, test } from 'vitest';
 import { augmentedRun, block } from '../support/concepts/augmented-run.js';
 
-const safely = async (input: object, annotations?: ToolAnnotations) =>
+const safely = async (input: object, annotations?: Tool['annotations']) =>
   (await augmentedRun(input, { profile: 'safe' }, { annotations })).received[0];
 
 describe('the safe profile', () => {

@@ -1,4 +1,4 @@
-import { Agent, type AgentLifecycle, type StreamGate } from 'keelson';
+import { Agent, type AgentLifecycle, type ModelPart } from 'keelson';
 import { scriptedModel, streams } from 'keelson/testing';
 import { describe, expect, it } from 'vitest';
 
@@ -13,7 +13,7 @@ async function deltasWith(...lifecycle: readonly AgentLifecycle[]): Promise<stri
 
 describe('a lifecycle with a function in `holdStream`', () => {
   const watching = (name: string, log: string[]): AgentLifecycle => ({
-    holdStream: (): StreamGate => (part) => {
+    holdStream: () => (part: ModelPart) => {
       if (part.type === 'text-delta') log.push(`${name}: ${part.text}`);
       return part;
     },

@@ -1,12 +1,5 @@
 import { type } from 'arktype';
-import {
-  Agent,
-  defineTool,
-  type JsonSchema,
-  type StandardSchema,
-  type ToolContext,
-  type ToolDefinition,
-} from 'keelson';
+import { Agent, defineTool, type JsonSchema, type StandardSchema, type ToolContext } from 'keelson';
 import { calls, scriptedModel } from 'keelson/testing';
 import * as v from 'valibot';
 import { describe, expect, expectTypeOf, test } from 'vitest';
@@ -197,7 +190,7 @@ describe('defineTool', () => {
 
 describe('refuses an invalid definition', () => {
   const define = (changes: object) => () =>
-    defineTool({ ...base, input: jsonSchema, execute: () => 'x', ...changes } as ToolDefinition<JsonSchema>);
+    defineTool({ ...base, input: jsonSchema, execute: () => 'x', ...changes } as Parameters<typeof defineTool>[0]);
 
   test.each<[string, object]>([
     ['an empty name', { name: '' }],

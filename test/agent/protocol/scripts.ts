@@ -2,7 +2,6 @@ import {
   ResumeInvalidError,
   RunAbortedError,
   type RunStream,
-  type SendOptions,
   type Session,
   SessionExistsError,
   SessionLostError,
@@ -43,7 +42,7 @@ export function first(...scripts: readonly Script[]): Script {
 }
 
 /** Sends a message, and looks after it: if no run takes it up, the sender starts one. */
-export function sends(id: string, options: SendOptions = {}): Script {
+export function sends(id: string, options: Parameters<Session['send']>[1] = {}): Script {
   return async (me, session) => {
     await keep(() => session.send(id, { id, ...options }));
     await lookAfter(id, me, session);
