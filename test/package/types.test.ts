@@ -105,4 +105,30 @@ describe('the packed declarations', () => {
       expect(errors).toHaveLength(1);
     },
   );
+
+  test.each(['typescript-oldest', 'typescript', 'typescript-newest'])(
+    'let a package export agents, tools and lifecycles without annotations: %s',
+    (compiler) => {
+      project.write('foreign.mts', readFileSync(join(root, 'test/support/package/foreign-package.ts'), 'utf8'));
+      const options = {
+        noEmit: false,
+        declaration: true,
+        emitDeclarationOnly: true,
+        outDir: 'out',
+        skipLibCheck: true,
+      };
+
+      expect(
+        errorsOf(
+          ['foreign.mts'],
+          { ...options, lib: ['es2023', 'esnext.disposable', 'dom'], types: ['node'] },
+          compiler,
+        ),
+      ).toEqual([]);
+      const declared = readFileSync(join(project.folder, 'out/foreign.d.mts'), 'utf8');
+      expect(declared).toContain('import("keelson").ContinueAction');
+      expect(declared.replace(/\s+/g, ' ')).toContain('weather: import("keelson").Tool<unknown, { city: string; }>');
+      expect(declared).not.toMatch(/dist\/|: any/);
+    },
+  );
 });
