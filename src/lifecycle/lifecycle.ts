@@ -41,7 +41,7 @@ export interface AgentLifecycle<Context = unknown> {
   readonly timeoutMs?: number | undefined;
   /**
    * Delays streamed text until `afterModel` has run. Set it if the lifecycle rewrites the text. A function decides for
-   * each model call; without a {@link StreamGate}, the text of that call is not delayed.
+   * each model call; without a stream gate, the text of that call is not delayed.
    */
   readonly holdStream?: boolean | ((run: RunContext<Context>) => StreamGate | undefined) | undefined;
   /** Tools that the lifecycle adds to its agent. */
