@@ -8,7 +8,7 @@ import type { Tool, ToolRun } from '../tools/tool.js';
 import { isRunByCaller } from '../tools/tool-set.js';
 import { AgentLife, startLimit } from './agent-life.js';
 import { type AgentDefaults, type AgentOptions, type AnyRunOptions, resolveRunConfig } from './agent-options.js';
-import { agentsFrom } from './handoff/reach.js';
+import { agentsFrom, handoffIn, warnOfStranger } from './handoff/reach.js';
 import { LifecycleRegistry } from './lifecycle-registry.js';
 import { AgentListeners } from './listeners.js';
 import { LoaderRunner } from './loader-runner.js';
@@ -164,9 +164,14 @@ export class Engine implements RunEngine {
   private async goOn(run: Run, input: string | UserMessage, options: AnyRunOptions): Promise<RunResult<unknown>> {
     const { attached } = run;
     try {
-      const { beginPart, partIn } = await import('./handoff/hand-over.js');
-      const part = await this.life.waitBeforeRun(partIn(run, options.messages), { ...options, ...attached });
-      if (part !== undefined) beginPart(run, part);
+      const handoff = handoffIn(run.config.catalog.current());
+      if (handoff === undefined) {
+        warnOfStranger(run.config, String(lastAnswerIn(options.messages)?.agent));
+      } else {
+        const { beginPart, partIn } = await handoff.load();
+        const part = await this.life.waitBeforeRun(partIn(run, options.messages), { ...options, ...attached });
+        if (part !== undefined) beginPart(run, part);
+      }
       return await startRun(run, input, options);
     } finally {
       run.config.part?.end();
@@ -244,10 +249,13 @@ export class Engine implements RunEngine {
 }
 
 /** True if another agent may go on with the messages, which are not checked yet. */
-function mayBelongToAnother(messages: AnyRunOptions['messages'], { catalog }: RunConfig): boolean {
-  if (!Array.isArray(messages)) return false;
-  const last: Partial<AssistantMessage> | undefined = messages.findLast((message) => message?.role === 'assistant');
-  return last !== undefined && (last.agent !== undefined || catalog.current().hasHandoffs);
+function mayBelongToAnother(messages: AnyRunOptions['messages'], { agent, catalog }: RunConfig): boolean {
+  const last = lastAnswerIn(messages);
+  return last !== undefined && ((last.agent ?? agent) !== agent || catalog.current().hasHandoffs);
+}
+
+function lastAnswerIn(messages: AnyRunOptions['messages']): Partial<AssistantMessage> | undefined {
+  return Array.isArray(messages) ? messages.findLast((message) => message?.role === 'assistant') : undefined;
 }
 
 function toolStatus(tool: Tool): ToolStatus {

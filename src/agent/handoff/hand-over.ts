@@ -22,7 +22,7 @@ import type { Run } from '../run/run.js';
 import { ownerOf, type RunConfig, type RunEngine } from '../run/run-config.js';
 import type { ToolCalls } from '../run/turn/tool-calls.js';
 import { HandoffUnavailableError } from './handoff-error.js';
-import { agentsFrom, targetOf } from './reach.js';
+import { agentsFrom, targetOf, warnOfStranger } from './reach.js';
 
 const CLOSED = 'the agent is closed';
 /** The hook of a lifecycle that counts model calls. */
@@ -150,8 +150,7 @@ function agentIn(run: Run, messages: readonly Message[]): RunEngine {
   const last = messages[at] as AssistantMessage;
   const speaker = last.agent === undefined ? owner.engine : agentNamed(run, last.agent);
   if (speaker === undefined) {
-    const name = JSON.stringify(owner.agent);
-    owner.logger.warn(`Agent ${name} goes on in place of agent "${last.agent}", to which none of its handoffs leads.`);
+    warnOfStranger(owner, String(last.agent));
     return owner.engine;
   }
   // The agent that made the calls runs those that are open.

@@ -8,6 +8,7 @@ import type { Tool } from '../../tools/tool.js';
 import { HANDOFF } from '../../tools/tool-catalog.js';
 import type { Agent } from '../agent.js';
 import type { RunEngine } from '../run/run-config.js';
+import type { Handoff } from './reach.js';
 
 /**
  * Options of `handoff`.
@@ -66,6 +67,7 @@ export function handoff<Context = unknown>(
   const resolve = typeof agent === 'function' ? () => engineOf(agent()) : () => engineOf(agent);
   if (typeof agent !== 'function') resolve();
   const { name, description, input = NO_INPUT, inputSchema } = options;
+  const load = () => import('./hand-over.js');
   const tool = defineTool({
     name,
     description,
@@ -73,13 +75,14 @@ export function handoff<Context = unknown>(
     inputSchema,
     origin: 'handoff',
     execute: async (_input, context) => {
-      const { admit } = await import('./hand-over.js');
+      const { admit } = await load();
       const engine = resolve();
       admit(engine, context);
       return `The conversation goes on with ${JSON.stringify(engine.name)}.`;
     },
   });
-  return Object.assign(tool, { [HANDOFF]: resolve });
+  const member: Handoff = { target: resolve, load };
+  return Object.assign(tool, { [HANDOFF]: member });
 }
 
 /** The implementation of an agent is private. It may be the one of another copy of this library. */

@@ -1,10 +1,34 @@
 import type { Tool } from '../../tools/tool.js';
-import { HANDOFF } from '../../tools/tool-catalog.js';
+import { HANDOFF, type ToolSnapshot } from '../../tools/tool-catalog.js';
+import type { Run } from '../run/run.js';
 import type { RunConfig, RunEngine } from '../run/run-config.js';
+import type { ToolCalls } from '../run/turn/tool-calls.js';
+
+/** The member of a tool that hands over. It brings the code along, so that a bundle without handoffs does not have it. */
+export interface Handoff {
+  readonly target: () => RunEngine;
+  readonly load: () => Promise<Handover>;
+}
+
+/** The functions of `hand-over.ts` that an agent calls. */
+interface Handover {
+  handOver(run: Run, calls: ToolCalls): Promise<void>;
+  partIn(run: Run, messages: readonly unknown[] | undefined): Promise<RunConfig | undefined>;
+  beginPart(run: Run, config: RunConfig): void;
+}
+
+/** Returns the handoff of the first tool that has one. */
+export function handoffIn({ hasHandoffs, tools }: ToolSnapshot): Handoff | undefined {
+  return hasHandoffs ? tools.map(handoffOf).find((handoff) => handoff !== undefined) : undefined;
+}
 
 /** Returns the agent that a tool hands over to, or undefined. */
 export function targetOf(tool: Tool | undefined): RunEngine | undefined {
-  return (tool as { readonly [HANDOFF]?: () => RunEngine } | undefined)?.[HANDOFF]?.();
+  return handoffOf(tool)?.target();
+}
+
+function handoffOf(tool: Tool | undefined): Handoff | undefined {
+  return (tool as { readonly [HANDOFF]?: Handoff } | undefined)?.[HANDOFF];
 }
 
 /** Returns an agent, and those that it can hand over to, directly or through others. The nearest come first. */
@@ -17,4 +41,10 @@ export function agentsFrom(first: RunEngine, configOf: (agent: RunEngine) => Run
     }
   }
   return found;
+}
+
+/** Warns that an agent goes on with the messages of an agent that it cannot hand over to. */
+export function warnOfStranger({ agent, logger }: RunConfig, stranger: string): void {
+  const name = JSON.stringify(agent);
+  logger.warn(`Agent ${name} goes on in place of agent "${stranger}", to which none of its handoffs leads.`);
 }

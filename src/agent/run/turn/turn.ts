@@ -6,6 +6,7 @@ import { type Message, textOf } from '../../../model/message.js';
 import type { Model, ModelResponse } from '../../../model/model.js';
 import type { Tool } from '../../../tools/tool.js';
 import { ToolSnapshot } from '../../../tools/tool-catalog.js';
+import { type Handoff, handoffIn } from '../../handoff/reach.js';
 import { TurnLimitError } from '../../run-result.js';
 import type { Run } from '../run.js';
 import type { CurrentTurn } from '../run-parts.js';
@@ -240,11 +241,14 @@ function closeTurn({ run, calls, events }: Turn): Promise<void> | undefined {
   events?.end();
   const { pending, end, config } = run;
   if (calls === undefined || pending !== undefined || end.verdict !== undefined) return undefined;
-  return config.catalog.current().hasHandoffs ? handOver(run, calls) : undefined;
+  const handoff = handoffIn(config.catalog.current());
+  return handoff && handOver(handoff, { run, calls });
 }
 
-/** The code is loaded on use: most agents hand nothing over. */
-async function handOver(run: Run, calls: ToolCalls): Promise<void> {
-  const { handOver } = await import('../../handoff/hand-over.js');
+async function handOver(
+  handoff: Handoff,
+  { run, calls }: { readonly run: Run; readonly calls: ToolCalls },
+): Promise<void> {
+  const { handOver } = await handoff.load();
   await handOver(run, calls);
 }
