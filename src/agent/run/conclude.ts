@@ -57,7 +57,7 @@ function letGo(run: Run, text: string): Awaitable<Conclusion> {
 /** Makes the last save, which ends the claim of the run on its session. */
 async function leave(run: Run, recorder: Recorder, text: string): Promise<Conclusion> {
   const mayGoOn = canGoOn(run);
-  if (await run.end.raceOwned(recorder.leave(run, mayGoOn))) {
+  if (await run.end.raceOwned(recorder.leave(run, { unlessPosted: mayGoOn }))) {
     if (mayGoOn) await run.effects?.checkEnd();
     return complete(run, text);
   }

@@ -27,7 +27,7 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   await run.effects?.checkEnd(caught)?.catch(() => {});
   const error = end.abortError ?? caught;
   end.decide(FAILED);
-  await closeConversation(run);
+  await closeConversation(run, error);
   end.finish();
   (run as HookRun).onEnd?.({ status: 'failed', error });
   turn?.events?.end();
@@ -59,7 +59,7 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
 }
 
 /** Gives each open call a result, adds the messages of the turn that failed, and saves them in the session. */
-async function closeConversation(run: Run): Promise<void> {
+async function closeConversation(run: Run, error: unknown): Promise<void> {
   const { conversation, end, attached, turn } = run;
   // The record has what the last append says, also if nobody waited for it.
   if (attached.recorder?.isLeaving) return;
@@ -82,7 +82,7 @@ async function closeConversation(run: Run): Promise<void> {
   if (run.context.turn > 0) conversation.addQueued();
   if (end.abortError instanceof SessionLostError) return;
   const late = new TimeoutExceededError('saving of a failed run', ON_ERROR_MS);
-  await attempt(run, late, () => attached.recorder?.leave(run));
+  await attempt(run, late, () => attached.recorder?.leave(run, { error }));
 }
 
 async function callHandler(run: Run, entry: RegisteredLifecycle, error: unknown): Promise<void> {

@@ -86,9 +86,9 @@ export interface Recorder {
   save(run: Run): Promise<void>;
   /**
    * Saves for the last time, adds which calls wait for a decision, and ends the claim. With `unlessPosted`, keeps the claim
-   * if messages wait, also those that come meanwhile, and resolves with false.
+   * if messages wait, also those that come meanwhile, and resolves with false. `error` is the error of a failed run.
    */
-  leave(run: Run, unlessPosted?: boolean): Promise<boolean>;
+  leave(run: Run, end: { readonly unlessPosted?: boolean; readonly error?: unknown }): Promise<boolean>;
   /** Adds the start of a background work, and starts it. Returns its id. */
   background(work: BackgroundWork, label: string): Promise<string>;
   /** Adds the result of a call, without a wait. */

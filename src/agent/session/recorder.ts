@@ -1,4 +1,5 @@
 import type { Summary } from '../../lifecycle/run-context.js';
+import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { deniedCall, withAttempts } from '../../model/denial.js';
 import {
   type AssistantMessage,
@@ -18,6 +19,7 @@ import type { NestedPlace, RunClaim } from '../run/run-parts.js';
 import type { RunPosts } from '../run/run-posts.js';
 import type { PendingAnswer, PendingCall } from '../run-result.js';
 import { EntryWriter } from './entry-writer.js';
+import { errorToJson } from './log/event-json.js';
 import { nestedStart, type RecordedStart } from './recorded-start.js';
 
 /** Writes what a run of a session adds to the record. */
@@ -111,7 +113,7 @@ export class SessionRecorder implements Recorder {
     return flushing;
   }
 
-  async leave(run: Run, unlessPosted = false): Promise<boolean> {
+  async leave(run: Run, { unlessPosted = false, error }: Parameters<Recorder['leave']>[1]): Promise<boolean> {
     const { claim, runId, path } = this.start;
     if (!this.isUndecided) {
       this.collect(run);
@@ -119,6 +121,9 @@ export class SessionRecorder implements Recorder {
       if (calls !== undefined) {
         this.writer.put({ type: 'suspended', calls }, { parent: this.answer ?? this.turn.calls });
       }
+      // The caller of the outermost run tells why it failed, and the call of a nested run that it was stopped.
+      const isFailed = error !== undefined && !(error instanceof RunAbortedError);
+      if (path !== undefined && isFailed) this.writer.follow({ type: 'failed', error: errorToJson(error) });
     }
     if (path !== undefined) return claim.flush().then(() => true);
     if (this.isUndecided) return claim.release();

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../internal/json.js';
+import type { JsonObject, JsonValue } from '../../internal/json.js';
 import type { Message, SuspendedCall, UserMessage } from '../../model/message.js';
 
 /**
@@ -35,7 +35,8 @@ export type EntryBody =
   | HeadBody
   | BackgroundBody
   | PostBody
-  | DroppedBody;
+  | DroppedBody
+  | FailedBody;
 
 /** A message of the person, of the model, or the results of tool calls. Results of one turn may come in several entries. */
 export interface MessageBody {
@@ -144,6 +145,12 @@ interface DroppedBody {
   readonly type: 'dropped';
   readonly post: string;
   readonly why: string;
+}
+
+/** The end of a nested run that failed. `error` has the `name`, the `code` and the `message` of its error. */
+export interface FailedBody {
+  readonly type: 'failed';
+  readonly error: JsonObject;
 }
 
 /** True for an entry that the next entry follows: a message, a summary, or a return to an earlier entry. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../internal/json.js';
 import type { ToolCallPart, WaitingRun } from '../../model/message.js';
 import type { Suspension } from './decisions.js';
 import type { Entry } from './entry.js';
@@ -31,7 +32,11 @@ export interface NestedRecord<R extends RunRecord> {
   readonly record: R;
   /** The number of its last turn. */
   turn: number;
+  /** The error of a run that has failed. */
+  failure: JsonObject | undefined;
 }
+
+const NEW = { turn: 0, failure: undefined };
 
 /** The records of the nested runs of a conversation, whose entries have a path. */
 export class NestedRuns<R extends RunRecord> {
@@ -43,12 +48,13 @@ export class NestedRuns<R extends RunRecord> {
   add({ path = [], ...entry }: Entry): void {
     const { run: runId = '', agent = '', parent = '', body } = entry;
     const known = this.runs.get(runId);
-    const nested = known ?? { runId, agent, path, outer: parent, record: this.makeRecord(this), turn: 0 };
+    const nested = known ?? { runId, agent, path, outer: parent, record: this.makeRecord(this), ...NEW };
     // The last run is the latest one.
     this.runs.delete(runId);
     this.runs.set(runId, nested);
     nested.record.add(nested.record.get(parent) === undefined ? { ...entry, parent: undefined } : entry);
     if (body.type === 'message') nested.turn = body.turn ?? nested.turn;
+    nested.failure = body.type === 'failed' ? body.error : undefined;
   }
 
   /** Returns the latest run inside of a call. */

@@ -8,7 +8,9 @@ import { recordOf } from '../../state/record/session-record.js';
 import { type Shown, type ShownMessage, type ShownStep, shownIn } from '../history/shown.js';
 import type { NestedPart } from '../nested/nested-part.js';
 import { nestedParts } from '../nested/nested-parts.js';
+import type { NestedPage } from '../nested/nested-runs.js';
 import { toolOutput } from '../shown-content.js';
+import { resolveErrorTexts } from '../stream-texts.js';
 import type { AgUIMessage, AgUIToolCall } from './ag-ui-event.js';
 
 /**
@@ -21,13 +23,13 @@ import type { AgUIMessage, AgUIToolCall } from './ag-ui-event.js';
  * const messages = toAgUIMessages(session.entries);
  */
 export function toAgUIMessages(entries: readonly Entry[]): AgUIMessage[] {
-  return agUIMessagesOf(shownIn(recordOf(entries)), { decides: true });
+  return agUIMessagesOf(shownIn(recordOf(entries)), { decides: true, ...resolveErrorTexts({}) });
 }
 
 /** Converts what people read to AG-UI messages. */
-export function agUIMessagesOf(shown: readonly Shown[], { decides }: { readonly decides: boolean }): AgUIMessage[] {
+export function agUIMessagesOf(shown: readonly Shown[], page: NestedPage): AgUIMessage[] {
   return shown.flatMap((item): AgUIMessage[] => {
-    if (item.type === 'answer') return item.steps.flatMap((step) => stepMessages(step, decides));
+    if (item.type === 'answer') return item.steps.flatMap((step) => stepMessages(step, page));
     const { id } = item;
     if (item.type === 'user') return [userMessage(item)];
     return [{ id, role: 'activity', activityType: 'summary', content: { text: item.text } }];
@@ -38,7 +40,7 @@ function userMessage({ id, message }: ShownMessage): AgUIMessage {
   return { id, role: 'user', content: textOf(message) };
 }
 
-function stepMessages(step: ShownStep, decides: boolean): AgUIMessage[] {
+function stepMessages(step: ShownStep, page: NestedPage): AgUIMessage[] {
   const { id, message, joined, pending, results, denied } = step;
   const before = joined.map((one) => userMessage({ ...one, id: one.post ?? one.id }));
   if (pending.has(ANSWER)) return before;
@@ -49,11 +51,13 @@ function stepMessages(step: ShownStep, decides: boolean): AgUIMessage[] {
     const result = results.get(call.id);
     if (result === undefined) return [];
     const reason = denied.get(call.id);
-    const output = result.part.isError ? 'The tool failed.' : outputText(toolOutput(result.part));
+    const { part } = result;
+    const failed = { callId: call.id, name: call.name, result: part };
+    const output = part.isError ? page.toolErrorText(failed) : outputText(toolOutput(part));
     const shown = reason === undefined ? output : deniedCall(reason === '' ? undefined : reason);
     return [{ id: result.id, role: 'tool', toolCallId: call.id, content: shown }];
   });
-  const nested = nestedParts(step, decides).map(activityOf);
+  const nested = nestedParts(step, page).map(activityOf);
   return [...before, { id, role: 'assistant', content: content || undefined, toolCalls }, ...nested, ...ended];
 }
 

@@ -6,8 +6,10 @@ import { recordOf } from '../../state/record/session-record.js';
 import { answerCall } from '../history/pending.js';
 import { type Shown, type ShownMessage, type ShownStep, shownIn } from '../history/shown.js';
 import { nestedParts } from '../nested/nested-parts.js';
+import type { NestedPage } from '../nested/nested-runs.js';
 import { fileUrl, toolOutput } from '../shown-content.js';
 import { sourcesOf } from '../sources.js';
+import { resolveErrorTexts } from '../stream-texts.js';
 import { editMetadata, nestedPart, type UIMessagePart } from './ui-chunk.js';
 import type { UIMessage, UIPart, UIToolPart } from './ui-message.js';
 
@@ -37,14 +39,12 @@ export interface ToUIMessagesOptions {
  * const messages = toUIMessages(session.entries);
  */
 export function toUIMessages(entries: readonly Entry[], options: ToUIMessagesOptions = {}): UIMessage[] {
-  return uiMessagesOf(shownIn(recordOf(entries)), options);
+  const { decides = true, version } = options;
+  return uiMessagesOf(shownIn(recordOf(entries)), { decides, ...resolveErrorTexts({}) }, version);
 }
 
 /** Converts what people read to UI messages. */
-export function uiMessagesOf(
-  shown: readonly Shown[],
-  { decides = true, version = 7 }: ToUIMessagesOptions,
-): UIMessage[] {
+export function uiMessagesOf(shown: readonly Shown[], page: NestedPage, version: 6 | 7 = 7): UIMessage[] {
   return shown.map((item) => {
     const { id } = item;
     if (item.type === 'user') return { id, role: 'user', parts: userParts(item.message) };
@@ -54,8 +54,8 @@ export function uiMessagesOf(
     const parts = item.steps.flatMap((step): UIPart[] => [
       ...step.joined.map((joined) => joinedPart(joined, version)),
       { type: 'step-start' },
-      ...stepParts(step, decides),
-      ...nestedParts(step, decides).map(nestedPart),
+      ...stepParts(step, page),
+      ...nestedParts(step, page).map(nestedPart),
     ]);
     const isStopped = item.steps.at(-1)?.message.stopped;
     return { id, role: 'assistant', parts, ...(isStopped && { metadata: { stopped: true } }) };
@@ -78,11 +78,11 @@ export function userParts({ content }: UserMessage): UIMessagePart[] {
   });
 }
 
-function stepParts(step: ShownStep, decides: boolean): UIPart[] {
+function stepParts(step: ShownStep, page: NestedPage): UIPart[] {
   const { content } = step.message;
-  if (step.pending.has(ANSWER)) return decides ? [answerRequest(step)] : [];
+  if (step.pending.has(ANSWER)) return page.decides ? [answerRequest(step)] : [];
   const sources = sourcesOf(content, undefined).map((source) => ({ type: 'source-url', ...source }) as const);
-  return [...content.flatMap((part) => assistantParts(part, { step, decides })), ...sources];
+  return [...content.flatMap((part) => assistantParts(part, { step, page })), ...sources];
 }
 
 function answerRequest({ message }: ShownStep): UIToolPart {
@@ -92,7 +92,7 @@ function answerRequest({ message }: ShownStep): UIToolPart {
 
 interface StepView {
   readonly step: ShownStep;
-  readonly decides: boolean;
+  readonly page: NestedPage;
 }
 
 function assistantParts(part: AssistantPart, view: StepView): UIPart[] {
@@ -113,17 +113,17 @@ function assistantParts(part: AssistantPart, view: StepView): UIPart[] {
 
 type Outcome = Pick<UIToolPart, 'state' | 'output' | 'errorText' | 'approval'>;
 
-function outcomeOf({ id }: ToolCallPart, { step: { results, denied, pending }, decides }: StepView): Outcome {
+function outcomeOf({ id, name }: ToolCallPart, { step: { results, denied, pending }, page }: StepView): Outcome {
   const reason = denied.get(id);
   if (reason !== undefined) {
     return { state: 'output-denied', approval: { id, approved: false, ...(reason !== '' && { reason }) } };
   }
   const result = results.get(id)?.part;
   if (result === undefined) {
-    return decides && pending.has(id)
+    return page.decides && pending.has(id)
       ? { state: 'approval-requested', approval: { id } }
       : { state: 'input-available' };
   }
-  if (result.isError) return { state: 'output-error', errorText: 'The tool failed.' };
+  if (result.isError) return { state: 'output-error', errorText: page.toolErrorText({ callId: id, name, result }) };
   return { state: 'output-available', output: toolOutput(result) };
 }

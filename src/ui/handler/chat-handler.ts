@@ -98,11 +98,12 @@ export class ChatHandler {
     // The page that can come back gets the running answer as a stream.
     const left = stored.options.runLog === undefined ? undefined : running;
     const { shown, before } = await loadPage(stored, { ...query, running: left });
-    const messages = this.protocol.messages(shown, { decides });
+    const look = { decides, ...this.config.texts };
+    const messages = this.protocol.messages(shown, look);
     const open = pendingIn(stored.record);
     const pending = decides ? open : open.map(({ id }) => ({ id }));
     const waits = waitingIn(stored.record);
-    const waiting = waits.length > 0 ? this.protocol.messages(waits, { decides }) : undefined;
+    const waiting = waits.length > 0 ? this.protocol.messages(waits, look) : undefined;
     const works = worksIn(stored.record);
     const background = works.length > 0 ? works : undefined;
     return { messages, waiting, background, pending, running: running !== undefined, before };

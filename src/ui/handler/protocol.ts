@@ -11,6 +11,7 @@ import { fromUIMessages } from '../ai-sdk/from-ui-messages.js';
 import { uiMessagesOf } from '../ai-sdk/to-ui-messages.js';
 import { DONE, uiMessageResponse } from '../ai-sdk/ui-message-stream.js';
 import type { Shown } from '../history/shown.js';
+import type { NestedPage } from '../nested/nested-runs.js';
 import type { PageInput, UIRequest } from '../request.js';
 import { eventStreamResponse } from '../sse/encode.js';
 import { fromSSEBody } from '../sse/from-sse-body.js';
@@ -51,7 +52,7 @@ export interface Protocol {
   waiting(): Response;
   /** Answers a page that comes back while nothing runs. */
   idle(): Response;
-  messages(shown: readonly Shown[], page: Pick<Answer, 'decides'>): readonly unknown[];
+  messages(shown: readonly Shown[], page: NestedPage): readonly unknown[];
 }
 
 function aiSdk(version: 6 | 7): Protocol {
@@ -69,7 +70,7 @@ function aiSdk(version: 6 | 7): Protocol {
       }),
     waiting: () => noEvents(DONE),
     idle: noContent,
-    messages: (shown, page) => uiMessagesOf(shown, { ...page, version }),
+    messages: (shown, page) => uiMessagesOf(shown, page, version),
   };
 }
 
@@ -110,6 +111,6 @@ export const protocols: Readonly<Record<ProtocolName, Protocol>> = {
       sseResponse(stream, { decides, errorText, toolErrorText, after }),
     waiting: () => noEvents(''),
     idle: noContent,
-    messages: (shown, page) => uiMessagesOf(shown, page),
+    messages: uiMessagesOf,
   },
 };

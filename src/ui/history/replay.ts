@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../../agent/agent-event.js';
 import type { RunResult } from '../../agent/run-result.js';
+import { errorFromJson } from '../../agent/session/log/event-json.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { callAsRun } from '../../model/edited-call.js';
 import {
@@ -48,7 +49,7 @@ export function* replaySteps(steps: readonly ShownStep[], runId: string): Iterab
  * has no end, and neither has one that waits inside of a call that is closed.
  */
 export function* nestedEvents(run: NestedRecord<SessionRecord>, isOpen: boolean): Iterable<AgentEvent> {
-  const { runId, agent, path, record } = run;
+  const { runId, agent, path, record, failure } = run;
   const steps = shownIn(record).flatMap((item) => (item.type === 'answer' ? item.steps : []));
   yield { type: 'run-start', runId, path, agent, input: '' };
   for (const [index, step] of steps.entries()) {
@@ -56,8 +57,9 @@ export function* nestedEvents(run: NestedRecord<SessionRecord>, isOpen: boolean)
     for (const event of stepEvents({ ...step, isOpen }, at)) yield { path, ...event };
   }
   const last = steps.at(-1)?.message;
-  if (last?.stopped) {
-    yield { type: 'run-error', runId, path, error: new RunAbortedError('stopped') };
+  if (failure !== undefined || last?.stopped) {
+    const error = failure === undefined ? new RunAbortedError('stopped') : errorFromJson(failure);
+    yield { type: 'run-error', runId, path, error };
     yield { type: 'run-end', runId, path };
   } else if (record.pending === undefined ? last !== undefined && toolCallsOf(last).length === 0 : isOpen) {
     yield { type: 'run-end', runId, path, result: endOf(record) };

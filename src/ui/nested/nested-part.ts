@@ -5,7 +5,7 @@ export interface UINestedRun {
   /** The ids of the tool calls that lead to the run, from the outermost. The last one is the call that started it. */
   readonly path: readonly string[];
   readonly status: 'running' | 'completed' | 'suspended' | 'failed' | 'stopped';
-  /** Says why the run failed, in the words of `errorText`. Absent if only its call failed, and after a reload. */
+  /** Says why the run failed, in the words of `errorText`. Absent if only its call failed. */
   readonly errorText?: string | undefined;
 }
 

@@ -1,14 +1,13 @@
 import { nestedEvents } from '../history/replay.js';
 import type { ShownStep } from '../history/shown.js';
-import { resolveErrorTexts } from '../stream-texts.js';
 import type { NestedPart } from './nested-part.js';
-import { NestedRuns } from './nested-runs.js';
+import { type NestedPage, NestedRuns } from './nested-runs.js';
 
 /** Returns the parts of the stored runs inside of the calls of a step. */
-export function nestedParts({ nested, results }: ShownStep, decides: boolean): readonly NestedPart[] {
+export function nestedParts({ nested, results }: ShownStep, page: NestedPage): readonly NestedPart[] {
   if (nested.length === 0) return [];
   const parts = new Map<string, NestedPart>();
-  const runs = new NestedRuns({ ...resolveErrorTexts({}), decides }, (part) => parts.set(part.id, part));
+  const runs = new NestedRuns(page, (part) => parts.set(part.id, part));
   for (const run of nested) {
     const isOpen = !results.has(run.path.at(-1) ?? '');
     for (const event of nestedEvents(run, isOpen)) runs.read(event, event.path ?? []);

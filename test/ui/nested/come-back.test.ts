@@ -1,10 +1,11 @@
 import { type AgentLifecycle, type AgentOptions, HookAction } from 'keelson';
 import { MemoryRunLog, MemorySessionStore } from 'keelson/store';
-import { calls, says } from 'keelson/testing';
-import { type AgentHandlerOptions, createAgentHandler, type SSEEvent } from 'keelson/ui';
+import { calls, fails, says } from 'keelson/testing';
+import { type AgentHandlerOptions, type AgUIMessage, createAgentHandler, type SSEEvent } from 'keelson/ui';
 import { expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { gate, until } from '../../support/agent/settle.js';
+import { keepingLogger } from '../../support/agent/silent-logger.js';
 import { agUIClient } from '../../support/ui/ag-ui-client.js';
 import { ChatClient, loadHistory, post } from '../../support/ui/chat-client.js';
 import { agentOf, drawnRuns, helperOf, prompt } from '../../support/ui/nested-agents.js';
@@ -83,3 +84,24 @@ test('a snapshot of all AG-UI messages has the runs inside, under the ids that t
   expect(events.map(({ type }) => type)).toContain('MESSAGES_SNAPSHOT');
   expect(drawnRuns(activities)).toEqual(worked);
 });
+
+test.each(['ai-sdk', 'ag-ui'] as const)(
+  'a page of %s that is loaded later sees why a run inside failed',
+  async (protocol) => {
+    const tools = [helperOf('helper', [fails('no line')], { logger: keepingLogger() })];
+    const script = [calls({ name: 'helper', id: 'h', input: prompt }), 'Done.'];
+    const boss = agentOf('boss', script, { tools, store: new MemorySessionStore() });
+    const errorText = (error: unknown) => `Broken: ${(error as Error).message}`;
+    const options = { authorize: 'none', session: (id: string) => id, errorText } as const;
+    const page = new ChatClient(createAgentHandler(boss, options));
+    await page.sendMessage({ text: 'Go.' });
+    const drawn = ['h helper failed Broken: Model "scripted" failed: no line'];
+
+    expect(drawnRuns(page.lastMessage?.parts ?? [])).toEqual(drawn);
+    const { messages } = await loadHistory(createAgentHandler(boss, { ...options, protocol }));
+    const activities = (messages as unknown as AgUIMessage[]).flatMap((one) =>
+      one.role === 'activity' ? [{ type: one.activityType, data: one.content }] : [],
+    );
+    expect(drawnRuns(protocol === 'ag-ui' ? activities : messages.flatMap(({ parts }) => parts))).toEqual(drawn);
+  },
+);

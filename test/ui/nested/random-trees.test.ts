@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Agent, Tool } from 'keelson';
 import { MemorySessionStore } from 'keelson/store';
 import { fails, says } from 'keelson/testing';
-import { createAgentHandler } from 'keelson/ui';
+import { createAgentHandler, type ToUIMessagesOptions } from 'keelson/ui';
 import { test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { keepingLogger } from '../../support/agent/silent-logger.js';
@@ -54,24 +54,24 @@ function agentIn({ turns, end }: Tree, name: string, options: Parameters<typeof 
   return agentOf(name, [...script, ending], { tools, logger: keepingLogger(), ...options });
 }
 
+const texts: ToUIMessagesOptions = {
+  errorText: (error) => `Broken: ${(error as Error).message}`,
+  toolErrorText: ({ name, result }) => `${name}: ${result.content}`,
+};
+
 test('a page shows the same tree of runs live and after a reload', async () => {
   await fc.assert(
     fc.asyncProperty(tree, async (given) => {
       const agent = agentIn({ ...given, end: 'Done.' }, 'boss', { store: new MemorySessionStore() });
-      const handler = createAgentHandler(agent, { authorize: 'none', session: (id) => id });
+      const handler = createAgentHandler(agent, { authorize: 'none', session: (id) => id, ...texts });
       const page = new ChatClient(handler);
       await page.sendMessage({ text: 'Go.' });
       const live = drawnRuns(page.lastMessage?.parts ?? []);
       const { messages } = await loadHistory(handler);
       const loaded = drawnRuns(messages.at(-1)?.parts ?? []);
-      const isSame = JSON.stringify(sorted(live)) === JSON.stringify(sorted(loaded));
+      const isSame = JSON.stringify(live.toSorted()) === JSON.stringify(loaded.toSorted());
       if (!isSame) throw new Error(`live:\n${live.join('\n')}\nloaded:\n${loaded.join('\n')}`);
     }),
     { numRuns: 30 },
   );
 });
-
-/** The history does not know the code of an error. */
-function sorted(lines: readonly string[]): string[] {
-  return lines.map((line) => line.replace(/ The run failed.*$/, '')).sort();
-}

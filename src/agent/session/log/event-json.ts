@@ -55,7 +55,8 @@ export function eventFromJson(json: JsonValue): AgentEvent | undefined {
   return event as unknown as AgentEvent;
 }
 
-function errorToJson(error: unknown): JsonObject {
+/** Converts an error for a run log or a record: its name, its code and its message. */
+export function errorToJson(error: unknown): JsonObject {
   if (error instanceof RunAbortedError) return { code: error.code, cause: causeToJson(error.cause) };
   const { name, code } = Object(error);
   return {
@@ -69,7 +70,8 @@ function causeToJson(cause: unknown): JsonValue {
   return cause instanceof Error ? errorToJson(cause) : describeError(cause);
 }
 
-function errorFromJson({ name, code, message, cause }: Readonly<Record<string, unknown>>): KeelsonError {
+/** Converts an error back: a RunAbortedError, or a WatchedRunError for every other error. */
+export function errorFromJson({ name, code, message, cause }: Readonly<Record<string, unknown>>): KeelsonError {
   if (code === 'ERR_RUN_ABORTED') return new RunAbortedError(isObject(cause) ? errorFromJson({ ...cause }) : cause);
   return new WatchedRunError(String(message), { name: String(name ?? 'Error'), code: code as string | undefined });
 }
