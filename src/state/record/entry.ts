@@ -148,7 +148,7 @@ interface DroppedBody {
 }
 
 /** The end of a nested run that failed. `error` has the `name`, the `code` and the `message` of its error. */
-export interface FailedBody {
+interface FailedBody {
   readonly type: 'failed';
   readonly error: JsonObject;
 }

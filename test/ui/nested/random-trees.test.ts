@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Agent, Tool } from 'keelson';
 import { MemorySessionStore } from 'keelson/store';
 import { fails, says } from 'keelson/testing';
-import { createAgentHandler, type ToUIMessagesOptions } from 'keelson/ui';
+import { type AgentHandlerOptions, createAgentHandler } from 'keelson/ui';
 import { test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { keepingLogger } from '../../support/agent/silent-logger.js';
@@ -54,7 +54,7 @@ function agentIn({ turns, end }: Tree, name: string, options: Parameters<typeof 
   return agentOf(name, [...script, ending], { tools, logger: keepingLogger(), ...options });
 }
 
-const texts: ToUIMessagesOptions = {
+const texts: Pick<AgentHandlerOptions<unknown>, 'errorText' | 'toolErrorText'> = {
   errorText: (error) => `Broken: ${(error as Error).message}`,
   toolErrorText: ({ name, result }) => `${name}: ${result.content}`,
 };
