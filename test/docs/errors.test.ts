@@ -54,6 +54,21 @@ test('each code belongs to one class, and codesIn finds every code', () => {
   expect(codes).toEqual(written);
 });
 
+test('every error class extends KeelsonError', () => {
+  const bases = new Map(
+    sources.flatMap(({ text }) =>
+      [...text.matchAll(/^(?:export )?(?:abstract )?class (\w+) extends (\w+)/gm)].map(
+        ([, name = '', base = '']) => [name, base] as const,
+      ),
+    ),
+  );
+  const rootOf = (name: string): string =>
+    bases.has(name) && name !== 'KeelsonError' ? rootOf(bases.get(name) ?? '') : name;
+  const classes = codesIn(sources).map((entry) => entry.split(' ')[0] ?? '');
+
+  expect(classes.filter((name) => rootOf(name) !== 'KeelsonError')).toEqual([]);
+});
+
 test('a class that is missing in the table is found', () => {
   const planted = {
     path: 'a.ts',

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import {
   Agent,
   type AgentEvent,
@@ -12,11 +13,14 @@ import {
 import { MemorySessionStore } from 'keelson/store';
 import { calls, fails, says, streams } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
+import { readEntries } from '../../scripts/entries.mjs';
 import { createDeferred } from '../../src/internal/promise.js';
+import { HOOKS } from '../../src/lifecycle/registered-lifecycle.js';
+import { HOOK_EVENTS } from '../../src/programs/hook-event.js';
 import { fakeClock } from '../support/agent/fake-clock.js';
 import { LATE, within } from '../support/agent/settle.js';
 import { createAgent, roles, type Script } from '../support/docs/claim-agent.js';
-import { readPage, rowsOf } from '../support/docs/doc-files.js';
+import { readPage, root, rowsOf } from '../support/docs/doc-files.js';
 
 async function eventsOf(agent: Agent, input = 'Hello'): Promise<AgentEvent[]> {
   const events: AgentEvent[] = [];
@@ -219,4 +223,77 @@ test('agent.md: close waits for a plain run whose model ignores the abort, and e
   expect(await codeAfter({ signal })).toBe('ERR_RUN_ABORTED');
   expect(await codeAfter({ timeouts: { runMs: 5_000 } })).toBe('ERR_RUN_ABORTED');
   expect(await codeAfter({}, [readsSignal])).toBe('ERR_RUN_ABORTED');
+});
+
+describe('the entries in the tables of pages', () => {
+  const specifiers = readEntries().map(({ specifier }) => specifier);
+  const namesOf = async (specifier: string) => Object.keys(await import(specifier));
+
+  test('the table of entries in AGENTS.md lists each entry, with values that it exports', async () => {
+    const table = readPage('AGENTS.md').split('\n## Entries\n')[1] ?? '';
+    const rows = rowsOf(table).slice(2);
+    const listed = rows.flatMap(([entries = '']) => [...entries.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
+    const claimed = rows.map(async ([entries = '', contents = '']) => {
+      const exported = (
+        await Promise.all([...entries.matchAll(/`([^`]+)`/g)].map(([, it = '']) => namesOf(it)))
+      ).flat();
+      return [...contents.matchAll(/`(\w+)`/g)].filter(([, name = '']) => !exported.includes(name));
+    });
+
+    expect(listed.sort()).toEqual([...specifiers].sort());
+    expect((await Promise.all(claimed)).flat()).toEqual([]);
+  });
+
+  test('the entries in the tables of pages have the classes beside them', async () => {
+    const rows = rowsOf(readPage('docs/which-store.md'));
+    const stores = rows.flatMap(([, name = '', entry = '']) => {
+      const found = [/^`(\w+Store)`$/.exec(name)?.[1], /^`(keelson\/\w+)`$/.exec(entry)?.[1]] as const;
+      return found[0] && found[1] ? [[found[0], found[1]] as const] : [];
+    });
+    const [logs = [], imports = []] = [
+      rows.find((row) => row[1] === '`MemoryRunLog`'),
+      rows.find(([it]) => it === 'import'),
+    ];
+    const all = [...stores, ...logs.slice(1).map((name, at) => [name, imports[at + 1] ?? ''] as const)];
+    const missing = all.map(async ([name, entry]) => {
+      const exported = await namesOf(entry.replaceAll('`', ''));
+      const state = name.replace('SessionStore', 'StateStore');
+      return [name, state].map((it) => it.replaceAll('`', '')).filter((it) => !exported.includes(it));
+    });
+
+    expect(all).toHaveLength(8);
+    expect((await Promise.all(missing)).flat()).toEqual([]);
+  });
+});
+
+test('the numbers of README.md and CHANGELOG.md', () => {
+  expect(readPage('README.md')).toContain('up to [twelve hooks]');
+  expect(HOOKS).toHaveLength(12);
+  expect(readPage('CHANGELOG.md')).toContain('at eighteen events');
+  expect(HOOK_EVENTS).toHaveLength(18);
+});
+
+describe('claims.md', () => {
+  const pages = ['README.md', 'CHANGELOG.md', 'AGENTS.md', 'docs/limits.md', 'docs/errors.md', 'docs/which-store.md'];
+  const claims = readPage('docs/claims.md');
+  /** The files of a cell, each with the title behind it. */
+  const testsIn = (cell: string) => [...cell.matchAll(/`([\w./-]+\.(?:ts|mjs))`(?: "([^"]+)")?/g)];
+  const rowsBelow = (page: string) => rowsOf(claims.split(`\n## ${page}\n`)[1]?.split('\n## ')[0] ?? '').slice(2);
+
+  test.each(pages)('has the claims of %s, each with a test', (page) => {
+    const rows = rowsBelow(page);
+
+    expect(rows.length).toBeGreaterThan(5);
+    expect(rows.filter((row) => row.length !== 2 || testsIn(row[1] ?? '').length === 0)).toEqual([]);
+  });
+
+  test('names tests that exist', () => {
+    const tests = pages.flatMap((page) => rowsBelow(page).flatMap(([, cell = '']) => testsIn(cell)));
+    const strays = tests.filter(
+      ([, path = '', title = '']) => !existsSync(root + path) || !readPage(path).includes(title),
+    );
+
+    expect(tests.length).toBeGreaterThan(200);
+    expect(strays.map(([found]) => found)).toEqual([]);
+  });
 });

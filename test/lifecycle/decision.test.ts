@@ -36,6 +36,19 @@ describe('the record of decisions', () => {
     expect(await decisionsOf(passing)).toEqual([]);
   });
 
+  it('is empty if the hooks return undefined', async () => {
+    const nothing = () => undefined;
+    const silent: AgentLifecycle = {
+      beforeAgent: nothing,
+      beforeModel: nothing,
+      beforeToolSelection: nothing,
+      afterModel: nothing,
+      afterAgent: nothing,
+    };
+
+    expect(await decisionsOf(silent)).toEqual([]);
+  });
+
   it('has the values before and after the change at each hook point', async () => {
     const decisions = await decisionsOf({
       name: 'editor',

@@ -29,6 +29,19 @@ describe('a ModelError', () => {
     expect(new ModelError('m', cause)).toMatchObject({ retryable, cause, model: 'm', code: 'ERR_MODEL_FAILED' });
   });
 
+  test.each([
+    [{ status: 401 }, 'auth'],
+    [{ status: 403 }, 'auth'],
+    [{ status: 429 }, 'rate-limit'],
+    [{ status: 500 }, 'overloaded'],
+    [{ status: 599 }, 'overloaded'],
+    [{ status: 400 }, 'unknown'],
+    [{ status: '429' }, 'unknown'],
+    [{ status: 429, kind: 'quota' }, 'quota'],
+  ])('has the kind by its status if it names none: %j', (cause, kind) => {
+    expect(new ModelError('m', cause)).toMatchObject({ kind });
+  });
+
   test('keeps `status` and `retryAfterMs` of its cause only if they are numbers', () => {
     expect(new ModelError('m', { status: 429, retryAfterMs: 5 })).toMatchObject({ status: 429, retryAfterMs: 5 });
     expect(new ModelError('m', { status: '429', retryAfterMs: '5' })).toMatchObject({

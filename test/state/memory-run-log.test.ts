@@ -23,6 +23,19 @@ describe('MemoryRunLog', () => {
     expect((await log.read('a', 0))?.events).toEqual([{ offset: 0, event: { list: ['a'] } }]);
   });
 
+  test('keeps 8 MiB for an hour by default', async () => {
+    const own = fakeClock();
+    const log = new MemoryRunLog({ clock: own });
+    const megabyte = 'x'.repeat(1024 * 1024 - 2);
+    for (let first = 0; first < 9; first += 1) log.append('a', first, [megabyte]);
+    await expect(log.read('a', 0)).rejects.toMatchObject({ code: 'ERR_RUN_LOG_GONE', first: 1 });
+
+    own.advance(3_600_000 - 1);
+    expect(await log.read('a', 1, { limit: 1 })).toMatchObject({ end: 9 });
+    own.advance(1);
+    expect(await log.read('a', 1)).toBe(undefined);
+  });
+
   test('has no timer after a read that waited', async () => {
     const own = fakeClock();
     const log = new MemoryRunLog({ clock: own });

@@ -5,6 +5,7 @@ import { calls, delays, faultyTool, hangs, scriptedModel } from 'keelson/testing
 import { describe, expect, test } from 'vitest';
 import { echo, toolOf } from '../../support/agent/sample-tools.js';
 import { gate, pause, rejectionOf, until, within } from '../../support/agent/settle.js';
+import { keepingLogger } from '../../support/agent/silent-logger.js';
 import { transcript } from '../../support/agent/transcript.js';
 import { manualClock } from '../../support/lifecycle/manual-clock.js';
 import { storeOver } from '../../support/state/store-over.js';
@@ -132,6 +133,27 @@ describe('two sessions with the same id in two processes', () => {
 
     expect(error).toMatchObject({ code: 'ERR_SESSION_STORE', cause: new TypeError('down') });
     expect(begun).toEqual(['call_1']);
+  });
+
+  test('go on if the store fails for a renewal only', async () => {
+    const clock = manualClock();
+    let renewals = 0;
+    const renew = () => {
+      renewals += 1;
+      return Promise.reject(new TypeError('down'));
+    };
+    const agent = new Agent({
+      model: scriptedModel([calls('pay'), 'Paid.']),
+      store: storeOver(new MemorySessionStore({ clock }), { renew }),
+      clock,
+      tools: [toolOf('pay', () => clock.advance(20_000).then(() => 'paid'))],
+      logger: keepingLogger(),
+    });
+
+    const { text } = await (await agent.session({ id: 's' })).run('pay');
+
+    expect(text).toBe('Paid.');
+    expect(renewals).toBeGreaterThan(0);
   });
 
   test('do not wait if they run one after the other', async () => {

@@ -154,6 +154,25 @@ describe('a blob store that fails', () => {
   });
 });
 
+test('an attempt that the close of an agent has ended begins no further step', async () => {
+  const step = memoryStep();
+  const engine = durable({ step });
+  const slow = toolOf('slow', (_input, { signal }) => aborted(signal));
+  const options = { tools: [slow], logger: keepingLogger() };
+  const agent = new Agent(engine.options({ ...options, model: scriptedModel([calls('slow')]) }));
+  const running = rejectionOf(agent.run('Hi.'));
+  await until(() => step.journal.length === 2);
+  await agent.close();
+  await running;
+  const before = step.journal.length;
+
+  const error = await rejectionOf(new Agent(engine.options({ ...options, model: scriptedModel([]) })).run('Hi.'));
+
+  expect(error).toMatchObject({ code: 'ERR_RUN_ABORTED', cause: { code: 'ERR_STEP_LOST' } });
+  expect(isFinalError(error)).toBe(false);
+  expect(step.journal).toHaveLength(before);
+});
+
 test('effects that are not JSON are an error of the step, and the engine gets no rejection', async () => {
   const adds = toolOf('adds', (_input, { run }) => {
     run.add({ role: 'user', content: [{ type: 'text', text: 'More.', extra: 1n } as never] });

@@ -116,7 +116,17 @@ describe('getState, setState, clearState', () => {
 
     expect(Object.keys((await act(({ getState }) => getState('__proto__'))) as object)).toEqual(['__proto__']);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
-    expect(await act(({ setState }) => setState('', 1))).toMatchObject({ code: 'ERR_STATE_KEY' });
+  });
+
+  test('refuses an empty key, and one of more than 512 characters', async () => {
+    const { act } = desk();
+    const longest = 'k'.repeat(512);
+    await act(({ setState }) => setState(longest, 1));
+
+    expect(await act(({ getState }) => getState(longest))).toBe(1);
+    for (const key of ['', `${longest}k`]) {
+      expect(await act(({ setState }) => setState(key, 1))).toMatchObject({ code: 'ERR_STATE_KEY' });
+    }
   });
 
   test('stores plain data that was created in another realm', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { defaultLimits } from '../../../src/mcp/config/settings.js';
 import { boundedCheck } from '../../../src/mcp/schema/bounded-check.js';
 import { CheckWorker } from '../../../src/mcp/schema/check-worker.js';
@@ -214,6 +214,26 @@ describe('the worker', () => {
     expect(await boundedCheck({ type: 'array' }, worker)(['a', 'b'])).toEqual({ value: ['a', 'b'] });
     expect(worker.isRunning).toBe(true);
     await expect.poll(() => worker.isRunning).toBe(false);
+  });
+
+  test('has two seconds for a check, and ends after five seconds without one', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const worker = new CheckWorker();
+    await boundedCheck({ type: 'array' }, worker)([]);
+    vi.advanceTimersByTime(4_999);
+    expect(worker.isRunning).toBe(true);
+    vi.advanceTimersByTime(1);
+    expect(worker.isRunning).toBe(false);
+
+    await boundedCheck({ type: 'array' }, worker)([]);
+    const checking = boundedCheck(slow, worker)(word);
+    await new Promise(setImmediate);
+    vi.advanceTimersByTime(1_999);
+    expect(worker.isRunning).toBe(true);
+    vi.advanceTimersByTime(1);
+
+    expect((await checking).issues).toEqual([{ message: 'It takes too long to be checked.', path: [] }]);
   });
 
   test('has the same outcome as a check on the main thread', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { PostgresConnection } from '../../../src/stores/postgres/connection.js';
+import { resolveStoreOptions, storeRules } from '../../../src/stores/postgres/options.js';
 
 const cancelled = () => Object.assign(new Error('canceling statement due to user request'), { code: '57014' });
 const conflicting = () => Object.assign(new Error('could not serialize access'), { code: '40001' });
@@ -39,4 +40,11 @@ describe('a statement in PostgreSQL', () => {
 
     expect([await connection.call('load', []), sent()]).toEqual([['ok'], 5]);
   });
+});
+
+test('a store has the schema `keelson`, a time limit of five seconds and no lifetime of sessions by default', () => {
+  const client = { query: async () => ({ rows: [] }) };
+
+  const ttlMs = Number.POSITIVE_INFINITY;
+  expect(resolveStoreOptions({ client }, storeRules)).toMatchObject({ schema: 'keelson', timeoutMs: 5_000, ttlMs });
 });

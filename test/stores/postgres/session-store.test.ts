@@ -143,6 +143,8 @@ describeWithPostgres('a session in PostgreSQL', () => {
   test('works with one connected client, and with ids of any length', async () => {
     const client = new Client(server.settings);
     await client.connect();
+    const listeners = () => client.eventNames().map((name) => [name, client.listenerCount(name)]);
+    const before = listeners();
     const single = new PostgresSessionStore({ client });
     const ids = Array.from({ length: 3 }, (_, at) => `${'random '.repeat(500)}${Math.random()}${at}`);
 
@@ -154,7 +156,18 @@ describeWithPostgres('a session in PostgreSQL', () => {
     const [id = ''] = ids;
     expect(await single.post(id, posted(id))).toEqual({ added: false });
     expect(await single.load(id)).toMatchObject({ entries: [said(id), posted(`${id}p`)] });
+    expect(listeners()).toEqual(before);
+    expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
     await client.end();
+  });
+
+  test('entries are stored unencrypted', async () => {
+    await added(store, 'plain', { entries: [said('Land in sight.')] });
+
+    const { rows } = await pool.query(
+      `SELECT body::text FROM keelson.entries WHERE body::text LIKE '%Land in sight.%'`,
+    );
+    expect(rows).toHaveLength(1);
   });
 
   test('expired sessions are removed by later appends', async () => {

@@ -4,6 +4,7 @@ import type { Entry } from 'keelson';
 import type { SessionStore } from 'keelson/store';
 import { describe, expect, test } from 'vitest';
 import type { SqliteHandle } from '../../../src/stores/sqlite/module.js';
+import { resolveSqliteOptions, storeRules } from '../../../src/stores/sqlite/options.js';
 import { SqliteSessionStore, SqliteStateStore } from '../../../src/stores/sqlite/sqlite.js';
 import { describeEachSqlite, describeWithSqlite } from '../../support/stores/sqlite.js';
 import { temporaryFolder } from '../../support/stores/temporary-folder.js';
@@ -206,6 +207,11 @@ describe('the options of a SQLite store', () => {
       );
     },
   );
+
+  test('have a time limit of five seconds and no lifetime of sessions by default', () => {
+    const ttlMs = Number.POSITIVE_INFINITY;
+    expect(resolveSqliteOptions({ file: 'x.db' }, storeRules)).toMatchObject({ timeoutMs: 5_000, ttlMs });
+  });
 
   test.each([SqliteSessionStore, SqliteStateStore])('%o needs one of file and client', (Store) => {
     const refused = (got: string) =>

@@ -185,4 +185,23 @@ describe('stateStoreContract', () => {
 
     expect(names).toEqual(expect.arrayContaining([expect.stringMatching(title)]));
   });
+
+  test('has a unit of 150 ms by default', async () => {
+    const passedIn = async (options: { readonly unitMs?: number }) => {
+      const clock = sessionClock();
+      const passed: number[] = [];
+      const pass = (ms: number) => {
+        passed.push(ms);
+        return clock.advance(ms);
+      };
+      const cases = stateStoreContract({ open: () => new MemoryStateStore({ clock }), pass, ...options });
+      await cases.find(({ name }) => name.startsWith('an unused value expires'))?.run();
+      return passed;
+    };
+
+    const passed = await passedIn({});
+
+    expect(passed.length).toBeGreaterThan(0);
+    expect(passed).toEqual((await passedIn({ unitMs: 1 })).map((ms) => ms * 150));
+  });
 });
