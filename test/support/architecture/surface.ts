@@ -19,7 +19,11 @@ const privateWords: readonly (readonly [word: RegExp, instead: string])[] = [
 /** Reports identifiers with a private word, such as `weighAnswer`. */
 export function privateWordViolations(files: readonly SourceFile[]): string[] {
   return files.flatMap((file) => {
-    const names = new Set(descendants(parse(file)).filter(ts.isIdentifier).map(({ text }) => text));
+    const names = new Set(
+      descendants(parse(file))
+        .filter(ts.isIdentifier)
+        .map(({ text }) => text),
+    );
     return [...names].flatMap((name) => {
       const parts = name.split(/(?=[A-Z])/).map((part) => part.toLowerCase());
       const found = privateWords.find(([word]) => parts.some((part) => word.test(part)));
