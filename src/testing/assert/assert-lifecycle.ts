@@ -11,11 +11,11 @@ import {
 } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
+import type { ReplayKit } from './bench.js';
 import { Lab, type SubjectSource } from './lab.js';
 import { CHECKS } from './lifecycle-checks.js';
 import { LifecycleBudgetError, type LifecycleCheck, LifecycleFaultyError } from './lifecycle-fault.js';
 import { watchRejections } from './rejection-watch.js';
-import type { ReplayKit } from './replay-kit.js';
 import { LATE, within } from './time-limit.js';
 
 /** The check that `assertLifecycle` is about to make. */
@@ -74,12 +74,11 @@ export type AssertLifecycleArguments<Context> = unknown extends Context
  * Runs a lifecycle on a real agent with scripted models, and checks that it keeps its contract. Among other rules:
  *
  * - every tool call keeps exactly one result;
- * - an abort ends the run at once, at any hook and any step;
- * - failing, hanging and slow models and tools are handled;
- * - a stream gives the same result as a run;
+ * - a hook neither swallows an abort nor goes on after it;
+ * - no hook fails or hangs when models and tools fail, hang or exceed their time limits;
+ * - streamed text is the text of the response;
  * - concurrent runs share no data;
  * - hooks change no data in place, and do not call `next` after they have settled;
- * - other lifecycles get their `afterAgent` or `onError`;
  * - no promise rejection is left unhandled.
  *
  * Resolves with the checks that were made. Rejects with LifecycleFaultyError, which lists everything that is broken.

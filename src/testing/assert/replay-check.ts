@@ -6,8 +6,7 @@ import { differenceOf } from '../trial/difference.js';
 import { comparable, errorOutcome, type Outcome, resultOutcome } from '../trial/outcome.js';
 import { SCENARIOS } from '../trial/scenarios.js';
 import { type Scenario, trialTools } from '../trial/trial.js';
-import type { Bench } from './bench.js';
-import type { ReplayKit } from './replay-kit.js';
+import type { Bench, ReplayKit } from './bench.js';
 import { LATE, pause, within } from './time-limit.js';
 
 /** The scenarios that end by themselves, without a time limit. */
@@ -71,5 +70,5 @@ function replayProblem(first: Attempt, replay: Attempt): string | undefined {
   return taken === known ? undefined : `the replay took ${taken} steps, not ${known}`;
 }
 
-const WITNESS = { requests: [], events: [], aborted: false };
+const WITNESS = { requests: [], events: [] };
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
