@@ -9,8 +9,7 @@ function entriesOf(messages: readonly Message[]): Entry[] {
 }
 
 export const contentCases: CaseTable<SessionSubject> = {
-  'ids may be any strings': async ({ open }) => {
-    const store = await open();
+  'ids may be any strings': async ({ store }) => {
     const ids = [
       '__proto__',
       'constructor',
@@ -37,8 +36,7 @@ export const contentCases: CaseTable<SessionSubject> = {
 
     for (const [at, id] of ids.entries()) expectThat((await store.load(id))?.entries).equals([said(`${at}`)]);
   },
-  'tool calls and tool results are loaded unchanged': async ({ open }) => {
-    const store = await open();
+  'tool calls and tool results are loaded unchanged': async ({ store }) => {
     const messages: Message[] = [
       {
         role: 'assistant',
@@ -59,8 +57,7 @@ export const contentCases: CaseTable<SessionSubject> = {
 
     expectThat((await store.load('a'))?.entries).equals(entriesOf(messages));
   },
-  'images and files that are bytes are loaded as bytes': async ({ open }) => {
-    const store = await open();
+  'images and files that are bytes are loaded as bytes': async ({ store }) => {
     const bytes = new Uint8Array([0, 1, 254, 255]);
     const messages: Message[] = [
       {
@@ -98,8 +95,7 @@ export const contentCases: CaseTable<SessionSubject> = {
 
     expectThat((await store.load('a'))?.entries).equals(entriesOf(messages));
   },
-  'an entry keeps every member, also of a type that is not known': async ({ open }) => {
-    const store = await open();
+  'an entry keeps every member, also of a type that is not known': async ({ store }) => {
     const body = { type: 'later', list: [1, { x: null }] };
     const entries = [
       { ...said('1'), parent: 'p', agent: 'a', by: 'ada', path: ['c1', 'c2'] },
@@ -112,9 +108,8 @@ export const contentCases: CaseTable<SessionSubject> = {
     expectThat((await store.load('a'))?.entries).equals(entries);
   },
   'entries of runs inside of calls keep their path and their place, also when they are added again': async ({
-    open,
+    store,
   }) => {
-    const store = await open();
     const nested = (id: string, path: readonly string[], body: Entry['body'] = said(id).body): Entry => {
       return { id, parent: '0', at: 1, run: `u:0:${path.join(':')}/1`, agent: 'inner', path, body };
     };
@@ -136,8 +131,7 @@ export const contentCases: CaseTable<SessionSubject> = {
     expectThat(loaded).equals(entries);
     expectThat((await store.load('a', { known: { uid, length: 2 } }))?.entries).equals(entries.slice(2));
   },
-  'two hundred entries, added one at a time, are loaded in order': async ({ open }) => {
-    const store = await open();
+  'two hundred entries, added one at a time, are loaded in order': async ({ store }) => {
     await store.claim('a', { token: 'x', run: 'x', ttlMs: 60_000 });
     for (let at = 0; at < 200; at += 1) await store.append('a', { token: 'x', length: at, entries: [said(`${at}`)] });
 

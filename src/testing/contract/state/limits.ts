@@ -1,13 +1,13 @@
 import { MAX_SCOPE_KEYS } from '../../../state/state-key.js';
 import type { CaseTable } from '../contract-case.js';
 import { expectThat } from '../expect-that.js';
-import { a, b, type StateSubject, start } from './subject.js';
+import { a, b, type StateSubject } from './subject.js';
 
 export const limitCases: CaseTable<StateSubject> = {
-  'a write above the limit of an extension evicts only as many least recently used values as needed': async (
-    subject,
-  ) => {
-    const { store, tight } = await start(subject);
+  'a write above the limit of an extension evicts only as many least recently used values as needed': async ({
+    store,
+    tight,
+  }) => {
     for (const key of ['1', '2', '3', '4']) await store.set(a, { key, value: 'xx' }, tight);
     await store.get(a, '1', tight);
 
@@ -25,8 +25,7 @@ export const limitCases: CaseTable<StateSubject> = {
     const left = await Promise.all(['1', '2', '3', '4', '5'].map((key) => store.get(a, key, tight)));
     expectThat(left).equals(['xx', undefined, undefined, 'xx', 'xxxxx']);
   },
-  'a growing value evicts other values, never itself': async (subject) => {
-    const { store, tight } = await start(subject);
+  'a growing value evicts other values, never itself': async ({ store, tight }) => {
     await store.set(a, { key: 'old', value: 'xxx' }, tight);
     await store.set(a, { key: 'mid', value: 'xxx' }, tight);
 
@@ -41,8 +40,7 @@ export const limitCases: CaseTable<StateSubject> = {
       bytesAfter: 14,
     });
   },
-  'a write above the limit of a session evicts only values of the writing extension': async (subject) => {
-    const { store, tight } = await start(subject);
+  'a write above the limit of a session evicts only values of the writing extension': async ({ store, tight }) => {
     await store.set(b, { key: 'other', value: 'x'.repeat(9) }, tight);
     await store.set(a, { key: '1', value: 'xxx' }, tight);
     await store.set(a, { key: '2', value: 'xxx' }, tight);
@@ -55,8 +53,7 @@ export const limitCases: CaseTable<StateSubject> = {
     });
     expectThat(await store.stats('s')).equals({ bytes: 23, extensions: { a: 9, b: 14 } });
   },
-  'a value that cannot fit is refused, and the old value is kept': async (subject) => {
-    const { store, tight } = await start(subject);
+  'a value that cannot fit is refused, and the old value is kept': async ({ store, tight }) => {
     await store.set(b, { key: 'other', value: 'x'.repeat(9) }, tight);
     await store.set(a, { key: '1', value: 'old' }, tight);
     await store.set(a, { key: '2', value: 'xx' }, tight);
@@ -69,8 +66,7 @@ export const limitCases: CaseTable<StateSubject> = {
     expectThat(await store.get(a, '1', tight)).equals('old');
     expectThat(await store.get(a, '2', tight)).equals('xx');
   },
-  '100 concurrent writes never exceed the limits': async (subject) => {
-    const { store, tight } = await start(subject);
+  '100 concurrent writes never exceed the limits': async ({ store, tight }) => {
     await store.set(b, { key: 'other', value: 'xxxx' }, tight);
 
     const changes = await Promise.all(
@@ -84,8 +80,7 @@ export const limitCases: CaseTable<StateSubject> = {
     expectThat(extensions.b).equals(9);
     expectThat(bytes).isAtMost(23);
   },
-  'a scope with the maximum number of keys evicts the least recently used one': async (subject) => {
-    const { store, roomy } = await start(subject);
+  'a scope with the maximum number of keys evicts the least recently used one': async ({ store, roomy }) => {
     // Only these two have a known order.
     for (const key of ['0', '1']) await store.set(a, { key, value: 'x' }, roomy);
     const writes = Array.from({ length: MAX_SCOPE_KEYS - 2 }, (_, at) => at + 2);
