@@ -1,11 +1,10 @@
-import { diagnosticOf, type ManifestDiagnostic } from '../../internal/problem.js';
+import type { ManifestDiagnostic } from '../../internal/problem.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
 import type { PresentHooks } from '../../shell-hooks/hook/identity.js';
 import { DATA_VARIABLE } from '../../skills/folder.js';
 import type { TrustGate } from '../../trust/gate.js';
 import type { TrustItem } from '../../trust/item.js';
 import type { ExtensionPackage, ExtensionPackageScope } from '../extension.js';
-import { problemOfHook } from '../formats/refused.js';
 import type { ManifestSettings } from '../options.js';
 import type { Redactor } from '../settings/redactor.js';
 import { NO_SETTINGS, type ResolvedSettings, resolveSettings, storedFor } from '../settings/settings.js';
@@ -52,18 +51,15 @@ export async function prepareExtension(
   const judged = { extension, scope };
   const denied = new DeniedParts(gate);
   const data = dataFolder(extension, options.userDir);
-  const registrations = registrationsOf(judged, context, data);
-  const lost = registrations.filter((hook) => problemOfHook(hook) !== undefined);
-  const hooks = registrations.filter((hook) => !lost.includes(hook));
+  const hooks = registrationsOf(judged, context, data);
   const items = hookItems(hooks, context.presentOf(extension.name), options.workspaceDir);
-  const guards = options.hooks === false ? undefined : guardLoss(extension, lost);
+  const guards = options.hooks === false ? undefined : guardLoss(extension);
   if (scope === 'workspace' && guards === undefined) await askOnce(judged, items, context);
   const read = await readSettings(judged, context, denied);
   const settings = data === undefined ? read : { ...read, variables: { ...read.variables, [DATA_VARIABLE]: data } };
   // Settings that are not approved were not read, so there is nothing to report.
   const diagnostics = denied.messages.length > 0 ? [] : settingDiagnostics(extension, settings);
   const needed = settings.missing.length === 0 ? undefined : `it needs the setting ${settings.missing.join(', ')}`;
-  diagnostics.push(...lostHooks(extension, lost));
   const blocked = needed ?? guards;
   const base = { extension, scope, settings, blocked, denied: denied.messages };
   if (blocked !== undefined) {
@@ -145,20 +141,9 @@ async function readSettings(
 }
 
 /** Returns why an extension must stay inactive: without a hook that blocks, its tools would run unguarded. */
-function guardLoss({ lostGuards = [] }: ExtensionPackage, lost: readonly HookRegistration[]): string | undefined {
-  const names = [...lostGuards, ...lost.filter(({ onFailure }) => onFailure === 'block').map(({ name }) => name)];
-  if (names.length === 0) return undefined;
-  return `it has an invalid hook with \`onFailure: "block"\`: ${names.join(', ')}. Correct the hook`;
-}
-
-/** Reports all lost hooks in one error. */
-function lostHooks(
-  { name: extension, source }: ExtensionPackage,
-  lost: readonly HookRegistration[],
-): readonly ManifestDiagnostic[] {
-  if (lost.length === 0) return [];
-  const problems = lost.map((hook) => ({ path: 'hooks', message: problemOfHook(hook) ?? '' }));
-  return [diagnosticOf('error', { extension, source }, problems)];
+function guardLoss({ lostGuards = [] }: ExtensionPackage): string | undefined {
+  if (lostGuards.length === 0) return undefined;
+  return `it has an invalid hook with \`onFailure: "block"\`: ${lostGuards.join(', ')}. Correct the hook`;
 }
 
 function settingDiagnostics(

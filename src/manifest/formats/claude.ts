@@ -6,8 +6,14 @@ import { SKILL_FILE } from '../../skills/file.js';
 import type { SettingValue } from '../../skills/skill.js';
 import { EXTENSION_PATH } from '../../trust/item.js';
 import type { SettingDefinition } from '../extension.js';
-import { type CompatFolder, type CompatManifest, compatServer, readCompatManifest, serversIn } from './compat.js';
-import type { Format } from './format.js';
+import {
+  type CompatFolder,
+  type CompatFormat,
+  type CompatManifest,
+  compatServer,
+  readCompatManifest,
+  serversIn,
+} from './compat.js';
 import { type KeyRules, PLAIN_KEYS, type ProblemLists, reportKeys } from './keys.js';
 
 type JsonObject = Readonly<Record<string, JsonValue>>;
@@ -26,18 +32,17 @@ const OPTION_KEYS: KeyRules = {
 const OPTION_PREFIX = 'CLAUDE_PLUGIN_OPTION_';
 
 /** The manifest format of Claude Code plugins. */
-export const claude: Format = {
+export const claude: CompatFormat = {
   id: 'claude',
   file: '.claude-plugin/plugin.json',
   isOptIn: true,
-  read: (document, place) =>
-    readCompatManifest(document, { place, dialect: 'claude', hasData: true, read: readClaudeManifest }),
+  read: (document, place) => readCompatManifest(document, place, claude),
+  readFolder: readClaudeManifest,
   argsRequired: false,
   skillsDescribeThemselves: true,
   hasDataFolder: true,
 };
 
-/** Reads a `.claude-plugin/plugin.json`. Invalid entries are left out with a warning. */
 async function readClaudeManifest({ manifest, readJson, workspaceDir, root }: CompatFolder): Promise<CompatManifest> {
   const errors: ManifestProblem[] = [];
   const warnings: ManifestProblem[] = [];

@@ -6,8 +6,8 @@ import { parseHooks } from '../../shell-hooks/files/hook-file.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
 import type { HookDiagnostic } from '../../shell-hooks/hook/diagnostic.js';
 import type { ManifestHook, SettingDefinition } from '../extension.js';
-import { createReferenceFinder, type ReferenceFinder } from '../settings/reference.js';
-import { problemOfHook } from './refused.js';
+import { createReferenceFinder } from '../settings/reference.js';
+import { problemOfHook, settingInHook } from './refused.js';
 
 /** A JSON document with hooks: a file of an extension package, or a value in its manifest. */
 export interface HookDocument {
@@ -63,7 +63,7 @@ function readDocument(
   const parsed = parseHooks(document, { ...source, dialect: hookDialectOf(document, dialect) });
   let guards = 0;
   for (const hook of parsed.hooks.map(manifestHookOf)) {
-    const problem = problemOf(hook, findSettings);
+    const problem = settingInHook(hook, findSettings) ?? problemOfHook(hook);
     if (problem === undefined) {
       hooks.push(hook);
       if (hook.onFailure === 'block') guards += 1;
@@ -71,12 +71,6 @@ function readDocument(
     else warnings.push({ path, message: problem });
   }
   if (guards < countGuards(value)) lostGuards.push(path);
-}
-
-function problemOf(hook: ManifestHook, findSettings: ReferenceFinder): string | undefined {
-  const refused = settingIn(hook, findSettings);
-  if (refused === undefined) return problemOfHook(hook);
-  return `the hook "${hook.name}" is ignored: ${refused} would put a setting into its command. Read it from the environment`;
 }
 
 /** Counts the hooks with `onFailure: 'block'` in a value, at any depth. */
@@ -90,15 +84,6 @@ function countGuards(value: JsonValue): number {
 function manifestHookOf(registration: HookRegistration): ManifestHook {
   const { scope: _scope, source: _source, root: _root, extension: _extension, ...hook } = registration;
   return hook;
-}
-
-/**
- * Returns the part of a command that refers to a setting. Variables in a shell command are allowed, because the shell
- * reads them from the environment.
- */
-function settingIn({ command, args = [], shell }: ManifestHook, findSettings: ReferenceFinder): string | undefined {
-  const found = findSettings([command, ...args].join('\n'));
-  return found.find(({ isVariable }) => !(shell && isVariable))?.text;
 }
 
 const DIALECTS = ['claude', 'gemini'] as const;

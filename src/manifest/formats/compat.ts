@@ -1,11 +1,10 @@
 import { isObject, type JsonValue } from '../../internal/json.js';
 import type { ManifestProblem } from '../../internal/problem.js';
 import { resolveInside } from '../../process/files/relative-path.js';
-import type { HookDialect } from '../../programs/hook-event.js';
 import { EXTENSION_PATH } from '../../trust/item.js';
 import type { ManifestContent } from '../extension.js';
 import { type HookDocument, readHooks } from './compat-hooks.js';
-import type { ManifestPlace, ReadManifest } from './format.js';
+import type { Format, ManifestPlace, ReadManifest } from './format.js';
 import { reportUnsupported } from './keys.js';
 import { namedSchema } from './native-schema.js';
 import { problemsOfIssues } from './schema-issue.js';
@@ -34,31 +33,31 @@ export interface CompatManifest {
   readonly notes: readonly ManifestProblem[];
 }
 
-/** The properties of another program's manifest format. */
-export interface CompatRules {
-  readonly place: ManifestPlace;
-  /** The dialect of the program's hooks. */
-  readonly dialect: HookDialect;
-  /** True if hooks get a data directory. */
-  readonly hasData: boolean;
-  readonly read: (folder: CompatFolder) => CompatManifest | Promise<CompatManifest>;
+/** The manifest format of another program. */
+export interface CompatFormat extends Format {
+  /** Reads the manifest and the files that it names. An invalid entry is left out with a warning. */
+  readonly readFolder: (folder: CompatFolder) => CompatManifest | Promise<CompatManifest>;
 }
 
 /**
  * Converts another program's manifest to the content of a native manifest. An invalid entry is left out, and the other
  * entries are kept.
  */
-export async function readCompatManifest(document: JsonDocument, rules: CompatRules): Promise<ReadManifest> {
+export async function readCompatManifest(
+  document: JsonDocument,
+  place: ManifestPlace,
+  { id: dialect, hasDataFolder: hasData, readFolder }: CompatFormat,
+): Promise<ReadManifest> {
   const { value } = document;
   const lost = document.lost.map(({ path, message }) => ({ path, message }));
   const named = namedSchema.safeParse(value);
   if (!named.success) return { problems: [...lost, ...problemsOfIssues(named.error.issues, value)] };
   const { name, version, description } = named.data;
-  const { root } = rules.place;
+  const { root } = place;
   const files = new JsonFiles(root);
-  const compat = await rules.read({ ...rules.place, manifest: value, readJson: (path) => files.read(path) });
+  const compat = await readFolder({ ...place, manifest: value, readJson: (path) => files.read(path) });
   const { hooks, lostGuards, errors, warnings } = await readHooks(
-    { ...rules, extension: name, settings: compat.content.settings },
+    { dialect, hasData, extension: name, settings: compat.content.settings },
     await hookDocuments(compat, files),
   );
   const parts = await unsupportedParts(compat, root);

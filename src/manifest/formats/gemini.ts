@@ -3,8 +3,15 @@ import { mapTexts, replaceTexts } from '../../internal/placeholder.js';
 import { type ManifestProblem, problemsText } from '../../internal/problem.js';
 import { problemOfRelativePath } from '../../process/files/relative-path.js';
 import type { SettingDefinition } from '../extension.js';
-import { type CompatManifest, compatServer, readCompatManifest, relativeToExtension, serversIn } from './compat.js';
-import type { Format } from './format.js';
+import {
+  type CompatFolder,
+  type CompatFormat,
+  type CompatManifest,
+  compatServer,
+  readCompatManifest,
+  relativeToExtension,
+  serversIn,
+} from './compat.js';
 import { type KeyRules, PLAIN_KEYS, reportKeys } from './keys.js';
 import { settingEntry } from './native-schema.js';
 import { problemsOfIssues } from './schema-issue.js';
@@ -12,17 +19,12 @@ import { problemsOfIssues } from './schema-issue.js';
 type JsonObject = Readonly<Record<string, JsonValue>>;
 
 /** The manifest format of Gemini CLI extensions. */
-export const gemini: Format = {
+export const gemini: CompatFormat = {
   id: 'gemini',
   file: 'gemini-extension.json',
   isOptIn: true,
-  read: (document, place) =>
-    readCompatManifest(document, {
-      place,
-      dialect: 'gemini',
-      hasData: false,
-      read: ({ manifest, workspaceDir }) => readGeminiManifest(manifest, workspaceDir),
-    }),
+  read: (document, place) => readCompatManifest(document, place, gemini),
+  readFolder: readGeminiManifest,
   argsRequired: false,
   skillsDescribeThemselves: false,
   hasDataFolder: false,
@@ -35,8 +37,7 @@ const KEYS: KeyRules = {
 };
 const CONTEXT_FILE = 'GEMINI.md';
 
-/** Reads a `gemini-extension.json`. Invalid entries are left out with a warning. */
-function readGeminiManifest(manifest: JsonObject, workspaceDir: string): CompatManifest {
+function readGeminiManifest({ manifest, workspaceDir }: CompatFolder): CompatManifest {
   const warnings: ManifestProblem[] = [];
   const value = replaceTexts(manifest, { '/': '/', pathSeparator: '/', workspacePath: workspaceDir });
   const notes: ManifestProblem[] = [];

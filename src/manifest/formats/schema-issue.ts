@@ -13,9 +13,6 @@ export function problemsOfIssues(issues: readonly Issue[], value: unknown): read
 
 function flatten(issue: Issue, above: readonly PropertyKey[] = []): readonly Issue[] {
   const path = [...above, ...issue.path];
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ ...issue, path: [...path, key], message: 'the key is unknown' }));
-  }
   if (issue.code !== 'invalid_union') return [{ ...issue, path }];
   const branch = issue.errors.find((issues) => !issues.some(isOtherKind));
   if (branch) return branch.flatMap((inner) => flatten(inner, path));
