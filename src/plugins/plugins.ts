@@ -12,7 +12,6 @@ export {
 export type { ToolVerdict } from './hooks/call.js';
 export { createHookManager } from './hooks/create-hook-manager.js';
 export type {
-  HookCallIds,
   HookManager,
   HookManagerOptions,
 } from './hooks/hook-manager.js';
