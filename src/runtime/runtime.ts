@@ -130,7 +130,7 @@ class LoadedRuntime implements Runtime {
       ...hookSourcesOf(options),
       ...shared,
       userDir,
-      redact: (text) => this.extensions.redactValues(text),
+      redact: (text) => this.extensions.redact(text),
     });
     this.mcp = mcpServers({ ...options.mcp, workspaceDir, gate: this.gate, servers: config.mcpServers ?? {} });
     const hooks = options.hooks === false ? (false as const) : this.hooks;
@@ -178,7 +178,7 @@ class LoadedRuntime implements Runtime {
 
   status(): RuntimeStatus {
     const hooks = this.hooks.status();
-    return this.extensions.redactValues({
+    return this.extensions.redact({
       extensions: this.extensions.status(),
       hooks,
       guards: [...hooks.guards, ...packageGuards(this.extensions)],
@@ -219,7 +219,7 @@ class LoadedRuntime implements Runtime {
     const packages = await extensions.reload();
     const plugins = await Promise.all([...this.plugins].map((own) => own.reload()));
     const problems = new Set(plugins.flatMap((reloaded) => reloaded.problems));
-    return extensions.redactValues({
+    return extensions.redact({
       extensions: packages.extensions,
       hooks: joinChanges([...hooks, packages.hooks]),
       servers: serverChanges(servers, packages.servers),

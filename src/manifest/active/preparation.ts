@@ -1,4 +1,4 @@
-import type { ManifestDiagnostic } from '../../internal/problem.js';
+import { diagnosticOf, type ManifestDiagnostic } from '../../internal/problem.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
 import type { PresentHooks } from '../../shell-hooks/hook/identity.js';
 import { DATA_VARIABLE } from '../../skills/folder.js';
@@ -131,11 +131,10 @@ async function readSettings(
   }
   const stored = storedFor(context.config, extension.name);
   const resolved = resolveSettings(extension, { env, stored, prefix });
-  for (const setting of extension.settings.filter(({ sensitive }) => sensitive)) {
-    const { name, envVar } = setting;
+  for (const { name, envVar } of extension.settings.filter(({ sensitive }) => sensitive)) {
     // An invalid value may be a secret too, so it is redacted as well.
     const values = [resolved.values.get(name), envVar && env[envVar], stored[name]];
-    for (const value of values) context.redactor.learn(setting, value);
+    for (const value of values) context.redactor.learn(value);
   }
   return resolved;
 }
@@ -150,14 +149,9 @@ function settingDiagnostics(
   { name: extension, source }: ExtensionPackage,
   { problems }: ResolvedSettings,
 ): ManifestDiagnostic[] {
-  return problems.map(({ setting, message: problem }) => ({
-    level: 'warning',
-    extension,
-    source,
-    problems: [{ path: `settings.${setting}`, message: problem }],
-    // Without a colon after the name: the redactor would redact the text after the colon as the setting's value.
-    message: `Extension "${extension}", setting "${setting}" cannot be used: ${problem}`,
-  }));
+  return problems.map(({ setting, message }) =>
+    diagnosticOf('warning', { extension, source }, [{ path: `settings.${setting}`, message }]),
+  );
 }
 
 function registrationsOf(
@@ -169,7 +163,7 @@ function registrationsOf(
   const { name, source, root } = extension;
   // A shell expands the variable of the data directory itself.
   const expand = (text: string) => (data === undefined ? text : text.replaceAll(`\${${DATA_VARIABLE}}`, () => data));
-  const redact = (text: string): string => redactor.values(text);
+  const redact = (text: string): string => redactor.text(text);
   return extension.hooks.map((hook) => ({
     ...(hook as HookRegistration),
     command: hook.shell ? hook.command : expand(hook.command),
