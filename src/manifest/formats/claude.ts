@@ -43,12 +43,11 @@ export const claude: CompatFormat = {
   hasDataFolder: true,
 };
 
-async function readClaudeManifest({ manifest, readJson, workspaceDir, root }: CompatFolder): Promise<CompatManifest> {
-  const errors: ManifestProblem[] = [];
-  const warnings: ManifestProblem[] = [];
-  const notes: ManifestProblem[] = [];
-  reportKeys(manifest, KEYS, { warnings, notes });
-  const settings = settingsOf(manifest.userConfig, { warnings, notes });
+async function readClaudeManifest(folder: CompatFolder): Promise<CompatManifest> {
+  const { manifest, readJson, workspaceDir, root, problems } = folder;
+  const { errors, warnings } = problems;
+  reportKeys(manifest, KEYS, problems);
+  const settings = settingsOf(manifest.userConfig, problems);
   const replacements = replacementsFor(settings, workspaceDir);
   const hooks = pathsAndRest(manifest.hooks);
   const hookFiles = await checkedPaths(hooks.paths, { root, key: 'hooks', problems: errors });
@@ -70,9 +69,6 @@ async function readClaudeManifest({ manifest, readJson, workspaceDir, root }: Co
     hookFiles: ['hooks/hooks.json', ...hookFiles],
     inlineHooks: hooks.rest,
     unsupported: UNSUPPORTED_PARTS,
-    errors,
-    warnings,
-    notes,
   };
 }
 
@@ -95,7 +91,8 @@ function withRoot(server: JsonObject): JsonObject {
   return { ...server, env: { CLAUDE_PLUGIN_ROOT: EXTENSION_PATH, ...env } };
 }
 
-function settingsOf(value: JsonValue | undefined, { warnings, notes }: ProblemLists): readonly SettingDefinition[] {
+function settingsOf(value: JsonValue | undefined, problems: ProblemLists): readonly SettingDefinition[] {
+  const { warnings } = problems;
   if (value !== undefined && !isObject(value))
     warnings.push({ path: 'userConfig', message: 'it must be an object of options, so it is ignored' });
   if (!isObject(value)) return [];
@@ -113,7 +110,7 @@ function settingsOf(value: JsonValue | undefined, { warnings, notes }: ProblemLi
     if (entry.default !== undefined && !hasDefault) {
       warnings.push({ path: `userConfig.${name}.default`, message: `it must be a ${type}, so it is ignored` });
     }
-    reportKeys(entry, OPTION_KEYS, { warnings, notes, at: ['userConfig', name] });
+    reportKeys(entry, OPTION_KEYS, { ...problems, at: ['userConfig', name] });
     return [
       {
         name,

@@ -1,5 +1,4 @@
 import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
-import type { ManifestProblem } from '../../internal/problem.js';
 import { type HookDialect, type HookEvent, isGateEvent } from '../../programs/hook-event.js';
 import { dialectOf } from '../../shell-hooks/dialects/list.js';
 import { parseHooks } from '../../shell-hooks/files/hook-file.js';
@@ -7,6 +6,7 @@ import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
 import type { HookDiagnostic } from '../../shell-hooks/hook/diagnostic.js';
 import type { ManifestHook, SettingDefinition } from '../extension.js';
 import { createReferenceFinder } from '../settings/reference.js';
+import type { ProblemLists } from './keys.js';
 import { problemOfHook, settingInHook } from './refused.js';
 
 /** A JSON document with hooks: a file of an extension package, or a value in its manifest. */
@@ -14,7 +14,6 @@ export interface HookDocument {
   readonly path: string;
   /** Undefined if the file is missing or unreadable. */
   readonly value: JsonValue | undefined;
-  readonly problems: readonly ManifestProblem[];
 }
 
 /** The extension package that contains the hooks. */
@@ -24,6 +23,8 @@ interface HookOwner {
   readonly dialect: HookDialect;
   readonly hasData: boolean;
   readonly settings: readonly SettingDefinition[];
+  /** Receives the problems. A lost hook that could block something is an error. */
+  readonly problems: ProblemLists;
 }
 
 /** The hooks of an extension package. */
@@ -31,24 +32,20 @@ export interface CompatHooks {
   readonly hooks: ManifestHook[];
   /** Documents that lose a hook with `onFailure: 'block'`. */
   readonly lostGuards: string[];
-  /** Lost hooks that could block something. */
-  readonly errors: ManifestProblem[];
-  readonly warnings: ManifestProblem[];
 }
 
 /** Reads the hooks of another program's extension package. An invalid hook is left out, and the other hooks are kept. */
 export function readHooks(owner: HookOwner, documents: readonly HookDocument[]): CompatHooks {
-  const read: CompatHooks = { hooks: [], lostGuards: [], errors: [], warnings: [] };
+  const read: CompatHooks = { hooks: [], lostGuards: [] };
   for (const document of documents) readDocument(owner, document, read);
   return read;
 }
 
 function readDocument(
-  { extension, dialect, hasData, settings }: HookOwner,
-  { path, value, problems }: HookDocument,
-  { hooks, lostGuards, errors, warnings }: CompatHooks,
+  { extension, dialect, hasData, settings, problems: { errors, warnings } }: HookOwner,
+  { path, value }: HookDocument,
+  { hooks, lostGuards }: CompatHooks,
 ): void {
-  errors.push(...problems);
   const fail = (message: string) => void errors.push({ path, message });
   if (value !== undefined && !isObject(value)) fail('it must be an object');
   if (!isObject(value)) return;

@@ -37,11 +37,10 @@ const KEYS: KeyRules = {
 };
 const CONTEXT_FILE = 'GEMINI.md';
 
-function readGeminiManifest({ manifest, workspaceDir }: CompatFolder): CompatManifest {
-  const warnings: ManifestProblem[] = [];
+function readGeminiManifest({ manifest, workspaceDir, problems }: CompatFolder): CompatManifest {
+  const { warnings } = problems;
   const value = replaceTexts(manifest, { '/': '/', pathSeparator: '/', workspacePath: workspaceDir });
-  const notes: ManifestProblem[] = [];
-  reportKeys(value, KEYS, { warnings, notes });
+  reportKeys(value, KEYS, problems);
   return {
     content: {
       mcpServers: Object.fromEntries(
@@ -60,9 +59,6 @@ function readGeminiManifest({ manifest, workspaceDir }: CompatFolder): CompatMan
     hookFiles: ['hooks/hooks.json'],
     inlineHooks: [],
     unsupported: ['commands', 'agents', 'policies'],
-    errors: [],
-    warnings,
-    notes,
   };
 }
 

@@ -67,7 +67,7 @@ export function readNativeManifest({ value, lost: found }: JsonDocument): ReadMa
 /** Returns a warning for each unknown key of a valid manifest. */
 function unknownKeys(value: JsonDocument['value']): readonly ManifestProblem[] {
   const warnings: ManifestProblem[] = [];
-  const lists = { warnings, notes: warnings };
+  const lists = { errors: warnings, warnings, notes: warnings };
   const { hooks, settings, skills } = value;
   reportKeys(value, KEYS.manifest, lists);
   const hookLists = isObject(hooks) ? entriesOf(hooks, ['hooks']) : [{ at: ['hooks'], entry: hooks }];
