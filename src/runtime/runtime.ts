@@ -16,14 +16,7 @@ import { AgentPlugins } from './agent-plugins.js';
 import { guardsText, packageGuards } from './guards.js';
 import { formatsIn, hookSourcesOf, type RuntimeOptions, validateRuntimeOptions } from './options.js';
 import { RelayHost } from './relay-host.js';
-import {
-  JoinedWork,
-  pluginChanges,
-  type RuntimeDiagnostic,
-  type RuntimeReload,
-  serverChanges,
-  serverDiagnostics,
-} from './reload.js';
+import { JoinedWork, type RuntimeDiagnostic, type RuntimeReload, serverDiagnostics } from './reload.js';
 
 export type { Changes } from '../internal/changes.js';
 export type { RuntimeConfig, RuntimeOptions } from './options.js';
@@ -222,8 +215,8 @@ class LoadedRuntime implements Runtime {
     return extensions.redact({
       extensions: packages.extensions,
       hooks: joinChanges([...hooks, packages.hooks]),
-      servers: serverChanges(servers, packages.servers),
-      plugins: pluginChanges(plugins),
+      servers: joinChanges([servers, packages.servers]),
+      plugins: joinChanges(plugins),
       diagnostics: [
         ...this.hooks.status().diagnostics.flatMap((one) => (known.has(one) ? [] : diagnosticOf('hooks', one))),
         ...extensions.status().diagnostics.map((one) => diagnosticOf('extensions', one)),
