@@ -87,7 +87,6 @@ export class AgentPlugins implements LifecycleLoader {
   }
 }
 
-/** The plugins of one load or reload. */
 interface Generation {
   readonly host: LoaderHost;
   readonly lifecycles: readonly AgentLifecycle<never>[];
@@ -111,7 +110,6 @@ function install(host: LoaderHost, added: Generation, before: Generation | undef
   for (const remove of places.slice(added.lifecycles.length)) remove();
 }
 
-/** Shuts plugins down, in reverse order. */
 async function end({ host, lifecycles }: Generation): Promise<void> {
   const late = new TimeoutExceededError('onShutdown of a plugin', SHUTDOWN_MS);
   for (const { name, onShutdown } of lifecycles.toReversed()) {

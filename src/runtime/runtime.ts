@@ -102,7 +102,6 @@ class LoadedRuntime implements Runtime {
   private readonly host: RelayHost;
   private readonly logger: Logger;
   private readonly place: { readonly appName: string; readonly workspaceDir: string };
-  /** The plugins of each open agent. */
   private readonly plugins = new Set<AgentPlugins>();
   private latestPlugins: AgentPlugins | undefined = undefined;
   private readonly reloads = new JoinedWork(() => this.reloadAll());

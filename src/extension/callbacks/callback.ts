@@ -41,7 +41,6 @@ export async function runCallback<Result>(
   }
 }
 
-/** A running callback, with its time limit, its abort signal and its state scope. */
 class Callback {
   private readonly startedAt: number;
   private stop: Stop | undefined = undefined;
@@ -86,7 +85,6 @@ class Callback {
     return stop.race(returned);
   }
 
-  /** Checks and returns the result of the callback. */
   succeed<Result>(call: CallbackCall<Result>, returned: unknown): Result | undefined {
     const { run, registration } = this;
     run.throwIfAborted();
@@ -112,7 +110,6 @@ class Callback {
     if (error instanceof StateStoreError && run.settings.onStateFailure === 'throw') throw error;
   }
 
-  /** Clears the timer and stops listening to the run's signal. */
   settle(): void {
     this.isSettled = true;
     this.stop?.release();

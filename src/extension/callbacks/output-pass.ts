@@ -29,7 +29,6 @@ export async function passOutput(run: ExtensionRun, response: ModelResponse): Pr
   return finishOutput(run, { response, original, whole }, edits);
 }
 
-/** The text of a response after `onLlmOutput`. */
 interface Whole {
   text: string;
   annotations: Record<string, JsonValue> | undefined;
@@ -117,7 +116,6 @@ async function passPieces(run: ExtensionRun, text: string): Promise<readonly Tex
   return edits;
 }
 
-/** Passes one piece of text through `onPlainText` of each extension. */
 async function passPlain(run: ExtensionRun, piece: { start: number; text: string }): Promise<readonly TextEdit[]> {
   if (piece.text === '') return [];
   let { text } = piece;

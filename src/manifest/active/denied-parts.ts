@@ -13,7 +13,6 @@ export class DeniedParts {
 
   constructor(private readonly gate: TrustGate) {}
 
-  /** Returns true if the gate allows the part. */
   async allows(part: TrustItem): Promise<boolean> {
     const decision = await this.gate.authorize(part);
     if (!decision.allowed) this.add(decision.message, decision);
@@ -31,7 +30,6 @@ export class DeniedParts {
     if (denied !== undefined) this.add(denied.problem, denied.decision);
   }
 
-  /** Reports the parts that nobody can approve. */
   diagnostics({ name, source }: ExtensionPackage): readonly ManifestDiagnostic[] {
     if (this.unapprovable.length === 0) return [];
     const problems = this.unapprovable.map(({ message }) => ({

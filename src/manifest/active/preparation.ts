@@ -93,7 +93,6 @@ async function askOnce(
   await gate.authorizeParts?.(packageItem(judged), parts);
 }
 
-/** Checks the hooks, and the servers if that asks nobody. */
 async function checkParts(
   denied: DeniedParts,
   { judged, hooks }: { readonly judged: JudgedExtension; readonly hooks: readonly TrustItem[] },

@@ -70,7 +70,6 @@ function readDocument(
   if (guards < countGuards(value)) lostGuards.push(path);
 }
 
-/** Counts the hooks with `onFailure: 'block'` in a value, at any depth. */
 function countGuards(value: JsonValue): number {
   if (typeof value !== 'object' || value === null) return 0;
   const own = isObject(value) && value.onFailure === 'block' ? 1 : 0;
@@ -102,10 +101,8 @@ export function hookDialectOf(document: JsonObject, named: HookDialect): HookDia
   );
 }
 
-/** The variable with the directory of the package. */
 const ROOT = { claude: 'CLAUDE_PLUGIN_ROOT', gemini: 'extensionPath' } as const;
 
-/** Returns the dialect that matches, or undefined if none or both match. */
 function soleDialect(matches: (dialect: CompatDialect) => boolean): CompatDialect | undefined {
   const found = DIALECTS.filter(matches);
   return found.length === 1 ? found[0] : undefined;

@@ -122,7 +122,6 @@ function excludedToolsOf(value: JsonValue | undefined, warnings: ManifestProblem
   });
 }
 
-/** Returns an array. A string becomes an array with one string. */
 function listOf(value: JsonValue | undefined, path: string, warnings: ManifestProblem[]): readonly JsonValue[] {
   if (Array.isArray(value) || typeof value === 'string') return [value].flat();
   if (value !== undefined && value !== null) warnings.push({ path, message: 'it must be an array, so it is ignored' });

@@ -27,7 +27,6 @@ export const native: Format = {
   hasDataFolder: false,
 };
 
-/** Reads a manifest and checks the directories that the manifest names. */
 async function readPackage(document: JsonDocument, { root }: ManifestPlace): Promise<ReadManifest> {
   const read = readNativeManifest(document);
   if (!('content' in read)) return read;
@@ -64,7 +63,6 @@ export function readNativeManifest({ value, lost: found }: JsonDocument): ReadMa
       };
 }
 
-/** Returns a warning for each unknown key of a valid manifest. */
 function unknownKeys(value: JsonDocument['value']): readonly ManifestProblem[] {
   const warnings: ManifestProblem[] = [];
   const lists = { errors: warnings, warnings, notes: warnings };
@@ -85,7 +83,6 @@ function unknownKeys(value: JsonDocument['value']): readonly ManifestProblem[] {
   return warnings;
 }
 
-/** Returns the items of an array or the values of an object, with their paths. */
 function entriesOf(values: unknown, at: readonly PropertyKey[]) {
   if (Array.isArray(values)) return values.map((entry: unknown, index) => ({ at: [...at, index], entry }));
   return isObject(values) ? Object.entries(values).map(([key, entry]) => ({ at: [...at, key], entry })) : [];
@@ -158,7 +155,6 @@ function hookProblems(hook: PlacedHook, findSettings: ReferenceFinder): Manifest
   return message === undefined ? [] : [{ path: `${hook.at}.command`, message }];
 }
 
-/** Reports entries whose name is used by an earlier entry. */
 function repeatedNames<T>(
   entries: readonly T[],
   list: string,

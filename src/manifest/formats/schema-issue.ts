@@ -32,7 +32,6 @@ function problemOf(issue: Issue, value: unknown): ManifestProblem {
   return { path: pathText(path), message: isMissing ? 'it is missing' : (lengthProblem(issue, given) ?? message) };
 }
 
-/** Returns the problem of a string that is too long; undefined for another issue. */
 function lengthProblem(issue: Issue, given: unknown): string | undefined {
   if (issue.code !== 'too_big' || typeof given !== 'string') return undefined;
   return `it must have at most ${issue.maximum} characters, got ${given.length}: shorten it`;

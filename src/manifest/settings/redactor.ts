@@ -8,7 +8,6 @@ const MIN_LENGTH = 4;
 
 /** Redacts the values of sensitive settings. */
 export class Redactor {
-  /** The forms of all values. */
   private readonly forms = new Set<string>();
 
   /** Adds a sensitive value. It stays redacted even after the setting has changed. */
@@ -18,7 +17,6 @@ export class Redactor {
     if (secret.length >= MIN_LENGTH) for (const form of formsOf(secret)) this.forms.add(form);
   }
 
-  /** Returns a string without sensitive values. */
   text(text: string): string {
     const spans = [...this.forms].flatMap((form) => spansOf(form, text));
     let shown = '';
@@ -97,7 +95,6 @@ function spansOf(form: string, text: string): readonly Span[] {
   return spans;
 }
 
-/** The state of a walk through a value. */
 interface Walk {
   readonly seen: Map<object, unknown>;
   readonly depth: number;

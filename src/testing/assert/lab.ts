@@ -66,7 +66,6 @@ export class Lab {
     return { lifecycle, check, run, faults };
   }
 
-  /** Closes the agent that all checks share, if there is one. */
   async close(): Promise<void> {
     await this.shared?.close();
     await pause(GRACE_MS);

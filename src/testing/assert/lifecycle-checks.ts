@@ -46,7 +46,6 @@ async function checkPassive({ trial, report, ...options }: Bench): Promise<void>
   }
 }
 
-/** Opens a session, makes two runs in it, and closes it. */
 async function checkSession({ trial, giveUp, limitMs }: Bench): Promise<void> {
   const session = await within(trial.agent.session(), limitMs);
   if (session === LATE) return giveUp(`the session did not open within ${limitMs} ms`);

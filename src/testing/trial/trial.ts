@@ -111,7 +111,6 @@ export function trialTools(): readonly Tool[] {
   return [echo, ...faults.map((fault) => faultyTool(fault, `trial_${fault.replaceAll('-', '_')}`))];
 }
 
-/** Reports errors of the lifecycle that the agent logs. Ignores other log messages. */
 function failureLogger(name: string | undefined, report: Report): Logger {
   return {
     debug() {},

@@ -3,7 +3,6 @@ import type { CaseTable } from '../contract-case.js';
 import { anyNumber, expectFailure, expectThat } from '../expect-that.js';
 import { logged, numbered, type RunLogExpirySubject, type RunLogSubject } from './subject.js';
 
-/** Makes an event whose JSON has this number of bytes. */
 const ofSize = (bytes: number) => 'x'.repeat(bytes - 2);
 
 export const boundCases: CaseTable<RunLogSubject> = {

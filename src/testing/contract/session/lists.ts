@@ -3,7 +3,6 @@ import type { CaseTable } from '../contract-case.js';
 import { anyNumber, expectFailure, expectThat } from '../expect-that.js';
 import { added, type SessionSubject, said, saveSessions } from './subject.js';
 
-/** Reads all pages, and returns the ids of each. */
 async function pagesOf(store: SessionStore, query: SessionQuery): Promise<string[][]> {
   const pages: string[][] = [];
   let after: string | undefined;
