@@ -6,7 +6,6 @@
 export {
   type AssertLifecycleArguments,
   type AssertLifecycleOptions,
-  type AssertProgress,
   assertLifecycle,
 } from './assert/assert-lifecycle.js';
 export type { DurableKit, ReplayKit } from './assert/bench.js';

@@ -1,14 +1,4 @@
-import {
-  anything,
-  boolean,
-  callable,
-  listOf,
-  oneOf,
-  text,
-  timerMs,
-  whole,
-  withMethods,
-} from '../../internal/options/rules.js';
+import { anything, boolean, listOf, oneOf, text, timerMs, whole, withMethods } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import type { ReplayKit } from './bench.js';
@@ -17,14 +7,6 @@ import { CHECKS } from './lifecycle-checks.js';
 import { LifecycleBudgetError, type LifecycleCheck, LifecycleFaultyError } from './lifecycle-fault.js';
 import { watchRejections } from './rejection-watch.js';
 import { LATE, within } from './time-limit.js';
-
-/** The check that `assertLifecycle` is about to make. */
-export interface AssertProgress {
-  readonly check: LifecycleCheck;
-  /** The position of the check, from 1 to `total`. */
-  readonly index: number;
-  readonly total: number;
-}
 
 /** Options of `assertLifecycle`. */
 export interface AssertLifecycleOptions<Context = unknown> {
@@ -45,8 +27,6 @@ export interface AssertLifecycleOptions<Context = unknown> {
   readonly limitMs?: number | undefined;
   /** Checks to skip, because the lifecycle breaks their rules on purpose. */
   readonly skip?: readonly LifecycleCheck[] | undefined;
-  /** Called before each check. A throw ends the assertion with that error. */
-  readonly onProgress?: ((progress: AssertProgress) => void) | undefined;
   /** Time for all checks together, in milliseconds. Default: 60,000. A test needs a longer time limit than this. */
   readonly budgetMs?: number | undefined;
 }
@@ -61,7 +41,6 @@ const rules = {
   runs: whole(1),
   limitMs: timerMs,
   skip: listOf(oneOf(...CHECK_NAMES)),
-  onProgress: callable,
   budgetMs: timerMs,
 } satisfies OptionTable<AssertLifecycleOptions>;
 
@@ -99,7 +78,7 @@ export async function assertLifecycle<Context = unknown>(
   const lab = new Lab(lifecycle as SubjectSource, { input, runs, limitMs, context, replay });
   const unwatch = watchRejections(lab.report);
   try {
-    const isLate = (await within(performAll(lab, checks, options.onProgress), budgetMs)) === LATE;
+    const isLate = (await within(performAll(lab, checks), budgetMs)) === LATE;
     if (isLate) throw new LifecycleBudgetError(lab.stop(), budgetMs);
   } finally {
     unwatch();
@@ -108,14 +87,7 @@ export async function assertLifecycle<Context = unknown>(
   return checks;
 }
 
-async function performAll(
-  lab: Lab,
-  checks: readonly LifecycleCheck[],
-  onProgress: AssertLifecycleOptions['onProgress'],
-): Promise<void> {
-  for (const [at, check] of checks.entries()) {
-    onProgress?.({ check, index: at + 1, total: checks.length });
-    if (!(await lab.perform(check))) return;
-  }
+async function performAll(lab: Lab, checks: readonly LifecycleCheck[]): Promise<void> {
+  for (const check of checks) if (!(await lab.perform(check))) return;
   await lab.close();
 }

@@ -20,6 +20,14 @@ export interface ContractSubject<Store> {
   close?(store: Store): Awaitable<unknown>;
 }
 
+const LONG = 'x'.repeat(300);
+
+/** Strings that collide or fail if a store joins, escapes, matches or uses them as paths or properties incorrectly. */
+export const ODD_STRINGS: readonly string[] = [
+  ...['__proto__', 'constructor', 'a', 'A', 'a:b', 'a b', 'a/b', '../up', '.', 'con', '*', '[a]', '{a}', '%', ' '],
+  ...['ü 🎉', '\0', 'a\0b', 'a\nb', '\ud800', '\ud801', LONG, `${LONG}y`, `${LONG}z`],
+];
+
 /** Moves the clock of a store, or waits. */
 export async function passTime({ pass }: Pick<ContractSubject<unknown>, 'pass'>, ms: number): Promise<void> {
   if (pass === undefined) await new Promise<void>((resolve) => void setTimeout(resolve, ms));

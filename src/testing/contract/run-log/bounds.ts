@@ -6,10 +6,7 @@ import { logged, numbered, type RunLogExpirySubject, type RunLogSubject } from '
 const ofSize = (bytes: number) => 'x'.repeat(bytes - 2);
 
 export const boundCases: CaseTable<RunLogSubject> = {
-  'the oldest events of a full log are gone, with an error that names the first one that is left': async ({
-    log,
-    maxBytes,
-  }) => {
+  'the oldest events of a full log are gone, with an error that names the first left': async ({ log, maxBytes }) => {
     await log.append('a', 0, []);
     const event = ofSize(Math.floor(maxBytes / 4));
     for (let first = 0; first < 9; first += 1) await log.append('a', first, [event]);

@@ -1,6 +1,6 @@
 import type { CaseTable } from '../contract-case.js';
 import { anyNumber, expectThat } from '../expect-that.js';
-import { added, claimed, LONG_MS, type SessionSubject, said } from './subject.js';
+import { added, claimed, LONG_MS, released, type SessionSubject, said } from './subject.js';
 
 export const claimCases: CaseTable<SessionSubject> = {
   'only one of many concurrent claims succeeds': async ({ store }) => {
@@ -45,10 +45,7 @@ export const claimCases: CaseTable<SessionSubject> = {
     expectThat(await store.load('a', { from: 'context' })).matches(found);
     expectThat(await store.load('a')).matches({ offset: 0, length: 4 });
   },
-  'a claim that is not renewed in time can be taken over, and names the run that it replaced': async ({
-    store,
-    pass,
-  }) => {
+  'a claim that is not renewed in time can be taken over, and names the lost run': async ({ store, pass }) => {
     await claimed(store, 'a', { ttlMs: 1 });
     await pass(10);
 
@@ -57,10 +54,7 @@ export const claimCases: CaseTable<SessionSubject> = {
     expectThat(await store.renew('a', { token: 'x', ttlMs: LONG_MS })).equals(false);
     const refused = { owned: false, stored: false, released: false };
     expectThat(await store.append('a', { token: 'x', length: 0, entries: [said('1')] })).matches(refused);
-    expectThat(await store.append('a', { token: 'x', length: 0, entries: [], release: true })).matches({
-      owned: false,
-      released: false,
-    });
+    expectThat(await released(store, 'a')).matches({ owned: false, released: false });
     expectThat(await store.renew('a', { token: 'y', ttlMs: LONG_MS })).equals(true);
   },
   'a claim that is late but not taken over can be renewed, and its holder can append': async ({ store, pass }) => {
@@ -84,14 +78,8 @@ export const claimCases: CaseTable<SessionSubject> = {
   'a released claim can be taken': async ({ store }) => {
     await claimed(store, 'a');
 
-    expectThat(await store.append('a', { token: 'y', length: 0, entries: [], release: true })).matches({
-      owned: false,
-      released: false,
-    });
-    expectThat(await store.append('a', { token: 'x', length: 0, entries: [], release: true })).matches({
-      owned: true,
-      released: true,
-    });
+    expectThat(await released(store, 'a', { token: 'y' })).matches({ owned: false, released: false });
+    expectThat(await released(store, 'a')).matches({ owned: true, released: true });
 
     expectThat((await store.load('a'))?.holder).equals(undefined);
     const next = await claimed(store, 'a', { run: 'y' });
@@ -100,9 +88,7 @@ export const claimCases: CaseTable<SessionSubject> = {
   },
   'renew and release of an unknown session do nothing': async ({ store }) => {
     expectThat(await store.renew('never there', { token: 'x', ttlMs: LONG_MS })).equals(false);
-    expectThat(await store.append('never there', { token: 'x', length: 0, entries: [], release: true })).matches({
-      owned: false,
-    });
+    expectThat(await released(store, 'never there')).matches({ owned: false });
 
     expectThat(await store.load('never there')).equals(undefined);
   },

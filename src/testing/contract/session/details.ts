@@ -1,6 +1,6 @@
 import type { CaseTable } from '../contract-case.js';
 import { expectFailure, expectThat } from '../expect-that.js';
-import { added, type SessionSubject, said, saveSessions } from './subject.js';
+import { added, released, type SessionSubject, said, saveSessions } from './subject.js';
 
 export const detailCases: CaseTable<SessionSubject> = {
   'update sets the title or the data, and keeps the rest': async ({ store }) => {
@@ -34,13 +34,11 @@ export const detailCases: CaseTable<SessionSubject> = {
     await expectFailure(() => store.update('a', { data: 'x' as never }), refused);
     expectThat(await store.load('b')).equals(undefined);
   },
-  'a session without entries has no summary, and its details come from the claim before its first entry': async ({
-    store,
-  }) => {
+  'a session gets its details from the claim before its first entry, and has no summary before': async ({ store }) => {
     const claim = { run: 'x', ttlMs: 60_000 };
     await store.claim('a', { ...claim, token: 'x', details: { title: 'first' } });
     expectThat(await store.update('a', { title: 'x' })).equals(undefined);
-    await store.append('a', { token: 'x', length: 0, entries: [], release: true });
+    await released(store, 'a');
 
     await added(store, 'a', { entries: [said('1')], details: { title: 'second', owner: 'ada' } });
     await added(store, 'a', { entries: [said('2')], details: { title: 'third' } });

@@ -24,10 +24,7 @@ const invalidQueries = [
 ] as const;
 
 export const listCases: CaseTable<SessionSubject> = {
-  'list returns a summary of each session with entries, the one with the latest entry first': async ({
-    store,
-    pass,
-  }) => {
+  'list returns a summary of each session with entries, the latest first': async ({ store, pass }) => {
     const details = { owner: 'ada', title: 'Ships', data: { tags: ['a'], none: [], ratio: 0.1, deep: { x: null } } };
     await added(store, 'old', { entries: [said('1'), said('2')], details });
     await added(store, 'new', { entries: [said('1')], details: { owner: 'ada' } });
@@ -75,10 +72,7 @@ export const listCases: CaseTable<SessionSubject> = {
     expectThat(pages.map(({ length }) => length)).equals([2, 1]);
     expectThat(pages.flat().sort()).equals(['a', 'c', 'e']);
   },
-  'a session that gets an entry between two pages moves to the front, and no other is left out': async ({
-    store,
-    pass,
-  }) => {
+  'a session that gets an entry between two pages moves to the front': async ({ store, pass }) => {
     await saveSessions(store, ['a', 'b', 'c', 'd']);
     const first = await store.list({ owner: 'ada', limit: 2 });
     const [, last] = first.sessions;

@@ -34,6 +34,11 @@ export async function claimed(store: SessionStore, id: string, { run = 'x', ttlM
   return store.claim(id, { token: run, run, ttlMs });
 }
 
+/** Ends the claim with this token. */
+export async function released(store: SessionStore, id: string, { token = 'x', length = 0 } = {}) {
+  return store.append(id, { token, length, entries: [], release: true });
+}
+
 /** Adds entries to a session, and lets go of it. */
 export async function added(
   store: SessionStore,

@@ -1,7 +1,7 @@
 import type { StateStore } from '../../../state/state-store.js';
 import type { CaseTable } from '../contract-case.js';
 import { expectFailure, expectThat } from '../expect-that.js';
-import { a, b, elsewhere, type StateSubject } from './subject.js';
+import { a, b, elsewhere, type StateSubject, stored } from './subject.js';
 
 /** A store with the optional methods. */
 interface BatchSubject extends StateSubject {
@@ -43,11 +43,7 @@ const cases: CaseTable<BatchSubject> = {
 
     expectThat(await store.peek(query)).equals({ bytes: 0, extensions: {}, values: [], complete: ['a'] });
   },
-  '`apply` stores values of several extensions, and restarts the lifetime of values that were read': async ({
-    store,
-    pass,
-    short,
-  }) => {
+  '`apply` stores values, and restarts the lifetime of values that were read': async ({ store, pass, short }) => {
     for (const key of ['read', 'left']) await store.set(a, { key, value: 'x' }, short);
     await pass(2);
 
@@ -59,10 +55,7 @@ const cases: CaseTable<BatchSubject> = {
       { extension: 'a', key: 'read' },
       { extension: 'a', key: 'missing' },
     ];
-    expectThat(await store.apply({ session, entries, used }, short)).equals([
-      { stored: true, evicted: [], bytesBefore: 10, bytesAfter: 14 },
-      { stored: true, evicted: [], bytesBefore: 14, bytesAfter: 19 },
-    ]);
+    expectThat(await store.apply({ session, entries, used }, short)).equals([stored(10, 14), stored(14, 19)]);
     await pass(3);
 
     const values = await Promise.all(['read', 'left', 'new'].map((key) => store.get(a, key, short)));
@@ -82,9 +75,9 @@ const cases: CaseTable<BatchSubject> = {
 
     expectThat(changes).equals([
       { stored: false, conflict: true, evicted: [], bytesBefore: 12, bytesAfter: 12 },
-      { stored: true, evicted: [], bytesBefore: 12, bytesAfter: 12 },
+      stored(12, 12),
       { stored: false, evicted: [], bytesBefore: 12, bytesAfter: 12 },
-      { stored: true, evicted: [{ key: '3', bytes: 4 }], bytesBefore: 12, bytesAfter: 11 },
+      stored(12, 11, [{ key: '3', bytes: 4 }]),
     ]);
     expectThat(await store.get(a, '1', tight)).equals('xxx');
     expectThat(await store.get(a, '2', tight)).equals('yyy');

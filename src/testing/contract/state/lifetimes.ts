@@ -1,6 +1,6 @@
 import type { CaseTable } from '../contract-case.js';
 import { expectThat } from '../expect-that.js';
-import { a, b, type StateSubject } from './subject.js';
+import { a, b, type StateSubject, stored } from './subject.js';
 
 export const lifetimeCases: CaseTable<StateSubject> = {
   'an unused value expires, and no longer counts in any size': async ({ store, pass, short, unitMs }) => {
@@ -12,12 +12,7 @@ export const lifetimeCases: CaseTable<StateSubject> = {
     expectThat(await store.stats('s')).equals({ bytes: 4, extensions: { b: 4 } });
     expectThat(await store.get(a, 'k', short)).equals(undefined);
     expectThat(await store.clear(a)).equals(0);
-    expectThat(await store.set(a, { key: 'k', value: 'x' }, short)).equals({
-      stored: true,
-      evicted: [],
-      bytesBefore: 4,
-      bytesAfter: 6,
-    });
+    expectThat(await store.set(a, { key: 'k', value: 'x' }, short)).equals(stored(4, 6));
   },
   'reading and writing a value restart its lifetime': async ({ store, pass, short }) => {
     for (const key of ['read', 'written', 'left']) await store.set(a, { key, value: 'x' }, short);

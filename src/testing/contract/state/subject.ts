@@ -1,4 +1,4 @@
-import type { StatePolicy, StateScope, StateStore } from '../../../state/state-store.js';
+import type { StateChange, StatePolicy, StateScope, StateStore } from '../../../state/state-store.js';
 import { type ContractSubject, passTime } from '../contract-case.js';
 
 /** The store that a case tests, with policies in the unit of time of the contract. */
@@ -11,6 +11,11 @@ interface StateTime extends Pick<ContractSubject<StateStore>, 'pass'> {
 export const a: StateScope = { extension: 'a', session: 's' };
 export const b: StateScope = { extension: 'b', session: 's' };
 export const elsewhere: StateScope = { extension: 'a', session: 't' };
+
+/** The result of a write that was stored. */
+export function stored(bytesBefore: number, bytesAfter: number, evicted: StateChange['evicted'] = []): StateChange {
+  return { stored: true, evicted, bytesBefore, bytesAfter };
+}
 
 export function stateSubject(store: StateStore, options: StateTime) {
   const { unitMs = 150 } = options;
