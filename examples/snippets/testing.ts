@@ -37,10 +37,3 @@ assert.deepEqual(record.log.slice(4, 8), [
 await assertLifecycle(() => new Limit());
 await assertLifecycle({ name: 'watcher', afterModel: () => undefined }, { passive: true });
 // #endregion
-
-// #region test-progress
-await assertLifecycle(() => new Limit(), {
-  onProgress: ({ check, index, total }) => console.log(`${index}/${total} ${check}`),
-  budgetMs: 30_000,
-});
-// #endregion

@@ -33,7 +33,6 @@ export async function acceptedPlace(call: CheckedCall, places: readonly Augmente
   return undefined;
 }
 
-/** True if the tool gets the additional property. */
 async function reachesAsAddition(
   { tool, input }: CheckedCall,
   { key, context }: { readonly key: string; readonly context: string },

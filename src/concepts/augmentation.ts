@@ -55,7 +55,6 @@ export async function augment(call: AugmentableCall, settings: ConceptSettings):
 
 type Log = AugmentableCall['log'];
 
-/** Returns the reason why the call is skipped, or undefined. */
 async function lookUpAndApply(call: AugmentableCall, settings: ConceptSettings, log: Log): Promise<string | undefined> {
   const { tool, args, sessionID, annotations } = call;
   const concepts = conceptsOf(call, settings, log);
@@ -80,7 +79,6 @@ async function lookUpAndApply(call: AugmentableCall, settings: ConceptSettings, 
   return undefined;
 }
 
-/** Returns the concepts to look up, or the reason to skip the call. */
 function conceptsOf(call: AugmentableCall, settings: ConceptSettings, log: Log): readonly string[] | string {
   if (!hasText(call.args)) return 'no_text_args';
   const found = conceptsIn(call.args).filter((name) => !settings.isSafe || isPlainName(name));

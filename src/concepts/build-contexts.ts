@@ -43,7 +43,6 @@ export async function buildContexts(concepts: readonly string[], build: ContextB
   return parts.filter((part) => part !== '');
 }
 
-/** Returns the context of one concept, or an empty string if the lookup fails. */
 async function buildOne(concept: string, { settings, clock, onFailure }: ContextBuild, whole: Stop): Promise<string> {
   const { conceptMs, request, buildContext } = settings;
   const stop = new Stop();
@@ -65,7 +64,6 @@ interface Limit {
   readonly clock: Clock;
 }
 
-/** Runs `work`, and stops with the error `late` after the time limit. */
 async function raceTime<T>(stop: Stop, { late, clock }: Limit, work: () => Awaitable<T>): Promise<T> {
   const timer = clock.setTimeout(() => stop.stop(late), late.timeoutMs);
   try {

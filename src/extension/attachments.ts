@@ -2,7 +2,6 @@ import type { Logger } from '../internal/logger.js';
 import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { KnownTools } from '../tools/unknown-tool-names.js';
 
-/** An agent that uses the lifecycle of a registry. */
 interface Attachment {
   readonly host: LoaderHost;
   /** Removes the lifecycle from the agent. */
@@ -14,7 +13,6 @@ export class Attachments {
   /** Weak references, so that a long-lived registry does not keep unused agents in memory. */
   private readonly references = new Set<WeakRef<Attachment>>();
 
-  /** Adds an agent, and gives it the lifecycle of the registry. */
   add(host: LoaderHost, lifecycle: AgentLifecycle | undefined): void {
     const attachment: Attachment = { host, dispose: undefined };
     // The signal of the agent keeps the attachment in memory for as long as the agent.

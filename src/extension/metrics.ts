@@ -8,7 +8,6 @@ import {
   type MetricsSink,
 } from '../telemetry/metrics.js';
 
-/** The label `callback_type` in metrics, by callback name. */
 const CALLBACK_TYPES = {
   onInputMessages: 'on_input_messages',
   onPlainText: 'on_plain_text',
@@ -20,7 +19,6 @@ const CALLBACK_TYPES = {
 /** The name of a callback of an extension, or `condition` for the condition of an addition. */
 export type CallbackName = keyof typeof CALLBACK_TYPES;
 
-/** A callback that has ended. */
 interface CalledMetric {
   readonly name: CallbackName;
   readonly id: string;
@@ -40,7 +38,6 @@ export class ExtensionMetrics {
     return this.sink !== undefined;
   }
 
-  /** Sends the duration and the outcome of a callback. */
   called({ name, id, outcome, durationMs }: CalledMetric): void {
     const labels = { callback_type: CALLBACK_TYPES[name], extension_id: id };
     this.measure(EXTENSION_CALLBACK_DURATION_MS, durationMs, labels);

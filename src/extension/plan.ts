@@ -41,7 +41,6 @@ export class Registrations {
     return this.entries.get(id);
   }
 
-  /** Returns the registrations in their order. */
   list(): Registration[] {
     return [...this.entries.values()];
   }

@@ -68,12 +68,10 @@ export class ExtensionRun {
     return { clock: run.clock, logger, written };
   }
 
-  /** Returns the writes since the last call. */
   takeWrites(): readonly StateWrite[] | undefined {
     return this.written?.length ? this.written.splice(0) : undefined;
   }
 
-  /** Repeats the writes of an earlier attempt. */
   async repeat(writes: readonly StateWrite[]): Promise<void> {
     const { plan, settings, sessionId } = this;
     for (const write of writes) {
@@ -168,7 +166,6 @@ class TimeBudget {
     return Math.max(1, Math.min(timeoutMs, this.leftMs));
   }
 
-  /** Subtracts the time of a callback that has exceeded its limit. */
   spend(ms: number): void {
     this.leftMs -= ms;
   }

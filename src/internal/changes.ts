@@ -37,14 +37,12 @@ export function changesBetween(before: readonly ComparedItem[], after: readonly 
   return { added, removed: left.map(({ name }) => name), changed, unchanged };
 }
 
-/** Joins the changes of several groups of items. */
+/** Joins the changes of several groups of items. Lists each name once, as unchanged only if nothing of it has changed. */
 export function joinChanges(groups: readonly Changes[]): Changes {
-  return {
-    added: groups.flatMap(({ added }) => added),
-    removed: groups.flatMap(({ removed }) => removed),
-    changed: groups.flatMap(({ changed }) => changed),
-    unchanged: groups.flatMap(({ unchanged }) => unchanged),
-  };
+  const all = (kind: keyof Changes) => [...new Set(groups.flatMap((group) => group[kind]))];
+  const [added, removed, changed] = [all('added'), all('removed'), all('changed')];
+  const touched = new Set([...added, ...removed, ...changed]);
+  return { added, removed, changed, unchanged: all('unchanged').filter((name) => !touched.has(name)) };
 }
 
 function identityOf({ identity, name }: ComparedItem): string {

@@ -13,7 +13,6 @@ import type { ManifestSettings } from './options.js';
 /** Names are in lower case, because two extension names must not differ in case alone. */
 const byName = z.record(z.string().lowercase(), z.boolean());
 
-/** The format of the file. */
 const choicesSchema = z.object({
   version: z.literal(1),
   /**
@@ -95,7 +94,6 @@ export class EnableChoices {
     return read;
   }
 
-  /** Resolves when every choice is stored or has failed. */
   async settled(): Promise<void> {
     await this.storing;
   }

@@ -81,7 +81,6 @@ async function readWithoutManifest(root: string, reading: FolderReading): Promis
   return resultOf(read, { root, source, format: id, scope: reading.scope });
 }
 
-/** Returns the extension package of a manifest with its diagnostics. */
 function resultOf(
   read: ReadManifest,
   place: Pick<ExtensionPackage, 'root' | 'source' | 'format' | 'scope'>,

@@ -20,7 +20,6 @@ export class ExtensionSet {
   found: readonly ExtensionPackage[] = [];
   /** Prepared extension packages by name, including blocked ones. */
   private readonly prepared = new Map<string, PreparedExtension>();
-  /** The registered hooks of the active extension packages. */
   private hooks: readonly ShellHook[] = [];
   private hostConfig: Readonly<Record<string, unknown>>;
   private isClosed = false;
@@ -41,7 +40,6 @@ export class ExtensionSet {
     this.hostConfig = config;
   }
 
-  /** Throws an `ExtensionPackageUnknownError` if no extension has the name. */
   require(name: string): ExtensionPackage {
     const found = this.find(name);
     if (found) return found;

@@ -84,7 +84,7 @@ export class Manifests implements LifecycleLoader {
    * settings are redacted.
    */
   extensions(): readonly ExtensionPackage[] {
-    return this.redactValues(this.set.found);
+    return this.redact(this.set.found);
   }
 
   /** True if the extension package is enabled and has all required settings. */
@@ -140,7 +140,7 @@ export class Manifests implements LifecycleLoader {
   /** Returns the current state. It starts no process, opens no connection and prompts nobody. */
   status(): ManifestsStatus {
     const { skills, standalone, diagnostics } = this.parts;
-    return this.redactValues({
+    return this.redact({
       extensions: this.set.statuses(),
       skills: skills.list().map(({ id }) => id),
       pendingSkills: standalone.denied,
@@ -148,17 +148,9 @@ export class Manifests implements LifecycleLoader {
     });
   }
 
-  /**
-   * Returns a copy without sensitive settings, for the host's own logs and output. Redacts the values, and everything
-   * but objects under a key with the name of a sensitive setting.
-   */
+  /** Returns a copy without the values of sensitive settings, for the host's own logs and output. */
   redact<T>(value: T): T {
     return this.parts.redactor.copy(value);
-  }
-
-  /** Same as `redact`, but by value only. A key that is named like a setting may mean something else. */
-  redactValues<T>(value: T): T {
-    return this.parts.redactor.copyValues(value);
   }
 
   /** Returns a logger that redacts sensitive settings and writes to `logger`. */

@@ -55,7 +55,6 @@ export interface ManifestsReload {
   readonly servers: Changes;
 }
 
-/** The data that `extensionStatus` combines. */
 interface ExtensionFacts {
   readonly choices: EnableChoices;
   /** Undefined if the extension package is disabled. */

@@ -5,15 +5,12 @@ import { readBytes } from '../process/files/file-bytes.js';
 import { isInside } from '../process/files/location.js';
 import { PluginUntrustedError } from './error.js';
 
-/** Maximum number of files in one plugin. */
 const MOST_FILES = 1_000;
 const MOST_NAMES = 10_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** Matches the file extensions of JavaScript, TypeScript, WebAssembly and native addons. */
 const CODE = /\.(?:[cm]?[jt]sx?|wasm|node)$/;
 
-/** The input of `filesOf`. */
 interface PluginStart {
   readonly path: string;
   readonly workspaceDir: string;

@@ -87,7 +87,6 @@ export async function loadPlugins(
   return loadParts(loaded, options);
 }
 
-/** Options of `loadParts`, for the plugin loader. */
 interface LoadPartsOptions extends LoadPluginsOptions {
   /** Aborts loading. `loadParts` then rejects with the signal's reason and shuts down the plugins loaded so far. */
   readonly signal?: AbortSignal | undefined;

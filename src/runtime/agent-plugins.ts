@@ -33,9 +33,8 @@ export class AgentPlugins implements LifecycleLoader {
 
   async load(host: LoaderHost): Promise<void> {
     this.host = host;
-    const generation = await this.read(host, this.options);
-    generation.install(host, undefined);
-    this.current = generation;
+    this.current = await this.read(host, this.options);
+    install(host, this.current, undefined);
   }
 
   status(): unknown {
@@ -46,7 +45,7 @@ export class AgentPlugins implements LifecycleLoader {
   async close(): Promise<void> {
     this.host = undefined;
     this.onClose();
-    await Promise.all(this.replaced.map((generation) => generation.end()));
+    await Promise.all(this.replaced.map(end));
   }
 
   /**
@@ -63,7 +62,7 @@ export class AgentPlugins implements LifecycleLoader {
     try {
       const next = await this.read(host, { importModule: importAnew, ...this.options }, current);
       if (this.host === undefined) return { ...changesBetween([], []), problems: [] };
-      next.install(host, current);
+      install(host, next, current);
       this.current = next;
       this.replaced.push(current);
       return { ...changesBetween(current.items, next.items), problems: next.status.failures };
@@ -74,7 +73,7 @@ export class AgentPlugins implements LifecycleLoader {
 
   private async read(host: LoaderHost, options: PluginsOptions, before?: Generation): Promise<Generation> {
     const lifecycles: AgentLifecycle<never>[] = [];
-    const own = new Set(before?.toolNames);
+    const own = new Set(before?.lifecycles.flatMap(toolNamesOf));
     const use = (lifecycle: AgentLifecycle<never>) => {
       lifecycles.push(lifecycle);
       return () => {};
@@ -83,53 +82,41 @@ export class AgentPlugins implements LifecycleLoader {
     const loader = plugins(options);
     await loader.load(Object.create(host, { use: { value: use }, tools: { value: tools } }) as LoaderHost);
     const status = loader.status?.() as PluginsStatus;
-    return new Generation(lifecycles, status, { content: await contentOf(status), items: await itemsOf(status), host });
+    const [content, items] = await Promise.all([contentOf(status), itemsOf(status)]);
+    return { host, lifecycles, status, content, items, removals: [] };
   }
 }
 
-interface Known {
+interface Generation {
+  readonly host: LoaderHost;
+  readonly lifecycles: readonly AgentLifecycle<never>[];
+  readonly status: PluginsStatus;
   /** The hashes of the configuration file and of all plugin files. */
   readonly content: string;
   readonly items: readonly ComparedItem[];
-  readonly host: LoaderHost;
+  /** Remove the lifecycles from the agent. */
+  removals: readonly (() => void)[];
 }
 
-/** The plugins of one load or reload. */
-class Generation {
-  readonly content: string;
-  readonly items: readonly ComparedItem[];
-  private removals: (() => void)[] = [];
+function toolNamesOf({ tools }: AgentLifecycle<never>): readonly string[] {
+  return tools === undefined ? [] : toolsOf(tools).map(({ name }) => name);
+}
 
-  constructor(
-    private readonly lifecycles: readonly AgentLifecycle<never>[],
-    readonly status: PluginsStatus,
-    private readonly known: Known,
-  ) {
-    this.content = known.content;
-    this.items = known.items;
-  }
+/** Adds the plugins to the agent, at the positions of the earlier plugins. Open runs keep the earlier plugins. */
+function install(host: LoaderHost, added: Generation, before: Generation | undefined): void {
+  // Tool names must be unique, so the earlier tools are removed before the new tools are added.
+  const places = before?.removals.map((remove) => host.use({ name: 'plugins' }, remove)) ?? [];
+  added.removals = added.lifecycles.map((lifecycle, index) => host.use(lifecycle, places[index]));
+  for (const remove of places.slice(added.lifecycles.length)) remove();
+}
 
-  get toolNames(): readonly string[] {
-    return this.lifecycles.flatMap(({ tools }) => (tools === undefined ? [] : toolsOf(tools).map(({ name }) => name)));
-  }
-
-  /** Adds the plugins to the agent, at the positions of the earlier plugins. Open runs keep the earlier plugins. */
-  install(host: LoaderHost, before: Generation | undefined): void {
-    // Tool names must be unique, so the earlier tools are removed before the new tools are added.
-    const places = before?.removals.map((remove) => host.use({ name: 'plugins' }, remove)) ?? [];
-    this.removals = this.lifecycles.map((lifecycle, index) => host.use(lifecycle, places[index]));
-    for (const remove of places.slice(this.lifecycles.length)) remove();
-  }
-
-  /** Shuts the plugins down, in reverse order. */
-  async end(): Promise<void> {
-    const late = new TimeoutExceededError('onShutdown of a plugin', SHUTDOWN_MS);
-    for (const { name, onShutdown } of this.lifecycles.toReversed()) {
-      try {
-        await withinTime(onShutdown?.(), late, systemClock);
-      } catch (error) {
-        logFailure(this.known.host, `onShutdown of plugin "${name}" failed; continuing.`, error);
-      }
+async function end({ host, lifecycles }: Generation): Promise<void> {
+  const late = new TimeoutExceededError('onShutdown of a plugin', SHUTDOWN_MS);
+  for (const { name, onShutdown } of lifecycles.toReversed()) {
+    try {
+      await withinTime(onShutdown?.(), late, systemClock);
+    } catch (error) {
+      logFailure(host, `onShutdown of plugin "${name}" failed; continuing.`, error);
     }
   }
 }

@@ -49,7 +49,6 @@ export interface RuntimeOptions extends Pick<TrustGateOptions, 'approve' | 'appr
   readonly logger?: Logger | undefined;
 }
 
-/** Options that a runtime passes to several of its parts. */
 type Shared = 'workspaceDir' | 'appName' | 'gate' | 'approve' | 'approveTimeoutMs' | 'allow' | 'hooks';
 
 /** The keys of an application's configuration that a runtime reads. */

@@ -27,7 +27,6 @@ export class RelayHost implements LoaderHost {
     return this.controller.signal;
   }
 
-  /** Returns the tools of all agents. */
   tools(): readonly Tool[] {
     return [...this.hosts].flatMap((host) => host.tools());
   }
@@ -92,7 +91,6 @@ export class RelayHost implements LoaderHost {
     };
   }
 
-  /** Aborts the signal and removes every lifecycle from every agent. */
   close(): void {
     this.controller.abort();
     this.hosts.clear();

@@ -1,5 +1,5 @@
-import { type Changes, joinChanges } from '../internal/changes.js';
-import type { McpReload, McpServerStatus } from '../mcp/mcp.js';
+import type { Changes } from '../internal/changes.js';
+import type { McpServerStatus } from '../mcp/mcp.js';
 
 /** Changes and diagnostics of a reload. Each change lists the names of items. */
 export interface RuntimeReload {
@@ -46,28 +46,6 @@ export class JoinedWork<T> {
     this.current = work;
     return work;
   }
-}
-
-/**
- * Merges the server changes of files and of extension packages. The file changes also list the unchanged servers of
- * extension packages, so these are listed only once.
- */
-export function serverChanges(ofFiles: McpReload, ofExtensions: Changes): Changes {
-  const known = new Set(Object.values(ofExtensions).flat());
-  const unchanged = ofFiles.unchanged.filter((name) => !known.has(name));
-  return joinChanges([{ ...ofFiles, unchanged }, ofExtensions]);
-}
-
-/** Merges the plugin changes of several agents. Each plugin name is listed once. */
-export function pluginChanges(ofAgents: readonly Changes[]): Changes {
-  const { added, removed, changed, unchanged } = joinChanges(ofAgents);
-  const distinct = (names: readonly string[]) => [...new Set(names)];
-  return {
-    added: distinct(added),
-    removed: distinct(removed),
-    changed: distinct(changed),
-    unchanged: distinct(unchanged),
-  };
 }
 
 /** Returns an error for each problem in a server file, and for each server that is not connected. */

@@ -16,14 +16,7 @@ import { AgentPlugins } from './agent-plugins.js';
 import { guardsText, packageGuards } from './guards.js';
 import { formatsIn, hookSourcesOf, type RuntimeOptions, validateRuntimeOptions } from './options.js';
 import { RelayHost } from './relay-host.js';
-import {
-  JoinedWork,
-  pluginChanges,
-  type RuntimeDiagnostic,
-  type RuntimeReload,
-  serverChanges,
-  serverDiagnostics,
-} from './reload.js';
+import { JoinedWork, type RuntimeDiagnostic, type RuntimeReload, serverDiagnostics } from './reload.js';
 
 export type { RuntimeConfig, RuntimeOptions } from './options.js';
 export type { RuntimeDiagnostic, RuntimeReload } from './reload.js';
@@ -108,7 +101,6 @@ class LoadedRuntime implements Runtime {
   private readonly host: RelayHost;
   private readonly logger: Logger;
   private readonly place: { readonly appName: string; readonly workspaceDir: string };
-  /** The plugins of each open agent. */
   private readonly plugins = new Set<AgentPlugins>();
   private latestPlugins: AgentPlugins | undefined = undefined;
   private readonly reloads = new JoinedWork(() => this.reloadAll());
@@ -129,7 +121,7 @@ class LoadedRuntime implements Runtime {
       ...hookSourcesOf(options),
       ...shared,
       userDir,
-      redact: (text) => this.extensions.redactValues(text),
+      redact: (text) => this.extensions.redact(text),
     });
     this.mcp = mcpServers({ ...options.mcp, workspaceDir, gate: this.gate, servers: config.mcpServers ?? {} });
     const hooks = options.hooks === false ? (false as const) : this.hooks;
@@ -177,7 +169,7 @@ class LoadedRuntime implements Runtime {
 
   status(): RuntimeStatus {
     const hooks = this.hooks.status();
-    return this.extensions.redactValues({
+    return this.extensions.redact({
       extensions: this.extensions.status(),
       hooks,
       guards: [...hooks.guards, ...packageGuards(this.extensions)],
@@ -218,11 +210,11 @@ class LoadedRuntime implements Runtime {
     const packages = await extensions.reload();
     const plugins = await Promise.all([...this.plugins].map((own) => own.reload()));
     const problems = new Set(plugins.flatMap((reloaded) => reloaded.problems));
-    return extensions.redactValues({
+    return extensions.redact({
       extensions: packages.extensions,
       hooks: joinChanges([...hooks, packages.hooks]),
-      servers: serverChanges(servers, packages.servers),
-      plugins: pluginChanges(plugins),
+      servers: joinChanges([servers, packages.servers]),
+      plugins: joinChanges(plugins),
       diagnostics: [
         ...this.hooks.status().diagnostics.flatMap((one) => (known.has(one) ? [] : diagnosticOf('hooks', one))),
         ...extensions.status().diagnostics.map((one) => diagnosticOf('extensions', one)),

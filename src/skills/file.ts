@@ -82,7 +82,6 @@ function withFrontMatter(text: string): string {
   return hasFrontMatter(text) ? text : `---\n---\n${text}`;
 }
 
-/** Matches a line with at least one letter or digit. */
 const READABLE = /[\p{L}\p{N}]/u;
 
 /**

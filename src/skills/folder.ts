@@ -176,7 +176,6 @@ function sourceOf({ folder, command }: SkillPlace): string {
   return join(folder, command === undefined ? SKILL_FILE : basename(command.file));
 }
 
-/** Returns one diagnostic for each level. */
 function diagnose(place: SkillPlace, found: readonly SkillProblem[]): readonly ManifestDiagnostic[] {
   const { folder, command, extension } = place;
   const source = command === undefined ? folder : sourceOf(place);

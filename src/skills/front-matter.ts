@@ -7,7 +7,6 @@ export interface ReadFrontMatter {
   readonly body: string;
 }
 
-/** The parsed file, or the reason why it is invalid. */
 type FrontMatter = ReadFrontMatter | { readonly problem: string };
 
 type Fields = ReadonlyMap<string, FrontMatterValue>;

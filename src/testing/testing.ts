@@ -3,9 +3,9 @@
  *
  * @packageDocumentation
  */
-export { type AssertLifecycleOptions, type AssertProgress, assertLifecycle } from './assert/assert-lifecycle.js';
+export { type AssertLifecycleOptions, assertLifecycle } from './assert/assert-lifecycle.js';
+export type { DurableKit, ReplayKit } from './assert/bench.js';
 export { LifecycleBudgetError, type LifecycleFault, LifecycleFaultyError } from './assert/lifecycle-fault.js';
-export type { DurableKit, ReplayKit } from './assert/replay-kit.js';
 export type { ContractCase } from './contract/contract-case.js';
 export { StoreContractError } from './contract/error.js';
 export { type RunLogContractOptions, runLogContract } from './contract/run-log/run-log-contract.js';

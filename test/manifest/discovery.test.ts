@@ -305,16 +305,18 @@ describe('invalid and hostile extensions', () => {
     },
   );
 
-  test('D9: a skill directory that a link leads out of the extension is refused', async () => {
+  test('D9: a skill directory that a link leads out of the extension is left out', async () => {
     const place = makePlace();
     const root = place.user('x', manifest('x', { skills: ['more'] }));
-    mkdirSync(join(place.root, 'secret'));
+    write(join(place.root, 'secret', 'plan', 'SKILL.md'), '---\ndescription: Secret.\n---\nSecret.');
     symlinkSync(join(place.root, 'secret'), join(root, 'more'));
 
     const { loader } = await place.load();
 
-    expect(loader.extensions()).toEqual([]);
-    expect(loader.status().diagnostics).toMatchObject([{ level: 'error', problems: [{ path: 'skills' }] }]);
+    expect(loader.skills.list()).toEqual([]);
+    expect(loader.status().diagnostics).toMatchObject([
+      { level: 'warning', problems: [{ message: '"more" must be a path inside the directory, and exist' }] },
+    ]);
   });
 
   test('D10: an extensions directory that is missing, a file or unreadable yields no extensions', async () => {

@@ -176,8 +176,7 @@ test('a sensitive setting with a common name redacts values, not other fields of
   await agent.run('go');
 
   expect(loader.status().extensions[0]).toMatchObject({ name: 'x', settings: [{ name: 'name', isSet: true }] });
-  expect(loader.redact({ name: 'Grace', at: 'ada-lovelace' })).toEqual({ name: '[redacted]', at: '[redacted]' });
-  expect(loader.redactValues({ name: 'Grace', at: 'ada-lovelace' })).toEqual({ name: 'Grace', at: '[redacted]' });
+  expect(loader.redact({ name: 'Grace', at: 'ada-lovelace' })).toEqual({ name: 'Grace', at: '[redacted]' });
   expect(place.logger.lines.filter((line) => line.startsWith('error'))).toEqual([]);
 });
 

@@ -204,12 +204,12 @@ describe('on a signal, with `closeOnSignals`,', () => {
     return { first: String(first).trim(), ended: await ended };
   }
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('a runtime closes, and the process ends with %s', async (signal) => {
-    expect(await signalled(signal, ground(), { way: 'connects' })).toEqual({ first: 'connected', ended: signal });
+  test('a runtime closes, and the process ends with SIGINT', async () => {
+    expect(await signalled('SIGINT', ground(), { way: 'connects' })).toEqual({ first: 'connected', ended: 'SIGINT' });
   });
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('the process of an idle runtime ends with %s', async (signal) => {
-    expect(await signalled(signal, ground(), { way: 'idles' })).toEqual({ first: 'idle', ended: signal });
+  test('the process of an idle runtime ends with SIGTERM', async () => {
+    expect(await signalled('SIGTERM', ground(), { way: 'idles' })).toEqual({ first: 'idle', ended: 'SIGTERM' });
   });
 
   test('S3-4.2: a runtime closes its agents first: sessions end, and plugins shut down in reverse order', async () => {

@@ -7,6 +7,7 @@ import type { Tool } from '../../tools/tool.js';
 import type { ExtensionContext } from '../context.js';
 import type { Registration } from '../registration.js';
 import type { ExtensionRun } from '../run.js';
+import type { ExtensionState } from '../state/extension-state.js';
 import type { StateCodec } from '../state/state-codec.js';
 import type { StateSite } from '../state/store-calls.js';
 
@@ -68,45 +69,39 @@ export class CallbackContext implements ExtensionContext {
   get getState() {
     const callback = this.#callback;
     return async <T = unknown>(key: string, as?: Decoder<T>): Promise<T | undefined> => {
-      callback.assertGood('getState');
-      callback.run.useState(callback.registration);
-      return stateOf(callback).get(callback.scope, { key, as }, callback.site);
+      return begin(callback, 'getState', false).get(callback.scope, { key, as }, callback.site);
     };
   }
 
   get setState() {
     const callback = this.#callback;
     return async <T = unknown>(key: string, value: T, codec?: StateCodec<T>): Promise<void> => {
-      callback.assertGood('setState');
-      callback.run.useState(callback.registration);
-      callback.run.wrote = true;
-      await stateOf(callback).set(callback.scope, { key, value, codec }, callback.site);
+      await begin(callback, 'setState', true).set(callback.scope, { key, value, codec }, callback.site);
     };
   }
 
   get updateState() {
     const callback = this.#callback;
     return async <T = unknown>(key: string, update: (value: T | undefined) => T, as?: Decoder<T>): Promise<T> => {
-      callback.assertGood('updateState');
-      callback.run.useState(callback.registration);
-      callback.run.wrote = true;
       const check = () => callback.assertGood('updateState');
-      return stateOf(callback).update(callback.scope, { key, update, as, check }, callback.site);
+      return begin(callback, 'updateState', true).update(callback.scope, { key, update, as, check }, callback.site);
     };
   }
 
   get clearState() {
     const callback = this.#callback;
     return async (key?: string): Promise<void> => {
-      callback.assertGood('clearState');
-      callback.run.useState(callback.registration);
-      await stateOf(callback).clear(callback.scope, key, callback.site);
+      await begin(callback, 'clearState', false).clear(callback.scope, key, callback.site);
     };
   }
 }
 
-function stateOf({ run }: CallbackSite) {
-  return run.settings.state;
+/** Returns the state for a method of the context. Throws if the callback has ended. */
+function begin(callback: CallbackSite, operation: string, writes: boolean): ExtensionState {
+  callback.assertGood(operation);
+  callback.run.useState(callback.registration);
+  callback.run.wrote ||= writes;
+  return callback.run.settings.state;
 }
 
 function specOf({ name, description, inputSchema }: Tool): ToolSpec {

@@ -1,5 +1,5 @@
 import { TimeoutExceededError } from '../../errors.js';
-import { type Awaitable, isPromise } from '../../internal/promise.js';
+import { isPromise } from '../../internal/promise.js';
 import { Stop } from '../../internal/stop.js';
 import type { StateScope } from '../../state/state-store.js';
 import type { ExtensionContext } from '../context.js';
@@ -20,21 +20,20 @@ export interface CallbackCall<Result> {
 }
 
 /**
- * Calls a callback within its time limit. Logs a failure and returns undefined. Also returns undefined if the extension
- * was unregistered in the meantime, or is set aside. Throws only if the run was aborted, or if the state store failed and
- * `onStateFailure` is `throw`. Returns a promise only if the callback does.
+ * Calls a callback within its time limit. Logs a failure and resolves to undefined. Also resolves to undefined if the
+ * extension was unregistered in the meantime, or is set aside. Rejects only if the run was aborted, or if the state store
+ * failed and `onStateFailure` is `throw`.
  */
-export function runCallback<Result>(
+export async function runCallback<Result>(
   run: ExtensionRun,
   registration: Registration,
   call: CallbackCall<Result>,
-): Awaitable<Result | undefined> {
+): Promise<Result | undefined> {
   if (registration.removed || registration.health.isPaused(run)) return undefined;
   const callback = new Callback(run, registration, call.name);
   try {
     const returned = call.call(new CallbackContext(callback));
-    if (isPromise(returned)) return finish(callback, call, returned);
-    const result = callback.succeed(call, returned);
+    const result = callback.succeed(call, isPromise(returned) ? await callback.bound(returned) : returned);
     callback.settle();
     return result;
   } catch (error) {
@@ -42,21 +41,6 @@ export function runCallback<Result>(
   }
 }
 
-async function finish<Result>(
-  callback: Callback,
-  call: CallbackCall<Result>,
-  returned: PromiseLike<unknown>,
-): Promise<Result | undefined> {
-  try {
-    const result = callback.succeed(call, await callback.bound(returned));
-    callback.settle();
-    return result;
-  } catch (error) {
-    return callback.fail(error);
-  }
-}
-
-/** A running callback, with its time limit, its abort signal and its state scope. */
 class Callback {
   private readonly startedAt: number;
   private stop: Stop | undefined = undefined;
@@ -101,7 +85,6 @@ class Callback {
     return stop.race(returned);
   }
 
-  /** Checks and returns the result of the callback. */
   succeed<Result>(call: CallbackCall<Result>, returned: unknown): Result | undefined {
     const { run, registration } = this;
     run.throwIfAborted();
@@ -127,7 +110,6 @@ class Callback {
     if (error instanceof StateStoreError && run.settings.onStateFailure === 'throw') throw error;
   }
 
-  /** Clears the timer and stops listening to the run's signal. */
   settle(): void {
     this.isSettled = true;
     this.stop?.release();

@@ -2,7 +2,6 @@ import type { Logger } from '../../internal/logger.js';
 import { report } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 
-/** The run in which a callback was called. */
 interface HealthRun {
   readonly run: RunContext;
   readonly settings: { readonly health: HealthSettings };
@@ -24,7 +23,6 @@ export class ExtensionHealth {
 
   constructor(private readonly extensionId: string) {}
 
-  /** True while the extension is set aside. */
   isPaused({ run }: HealthRun): boolean {
     return this.pausedUntil > 0 && run.clock.now() < this.pausedUntil;
   }

@@ -1,5 +1,4 @@
 import { HookResultInvalidError, MessageInvalidError } from '../../errors.js';
-import { type Awaitable, isPromise } from '../../internal/promise.js';
 import type { EntryAction } from '../../lifecycle/hook-action.js';
 import { checkMessages } from '../../model/check-messages.js';
 import type { Message } from '../../model/message.js';
@@ -18,52 +17,25 @@ import {
 
 type Input = readonly Message[] | ShortCircuit;
 
-/** Passes the conversation through `onInputMessages` of each extension. Returns a promise only if a callback does. */
-export function passInput(
+/** Passes the conversation through `onInputMessages` of each extension. */
+export async function passInput(
   run: ExtensionRun,
   messages: readonly Message[],
-): Awaitable<readonly Message[] | EntryAction> {
+): Promise<readonly Message[] | EntryAction> {
   let conversation = viewConversation(messages);
-  const { input } = run.plan;
-  for (const [index, registration] of input.entries()) {
-    const result = callOne(run, registration, conversation);
-    if (isPromise(result)) return passRest(run, { index, conversation, result });
-    if (isShortCircuit(result)) return respond(registration, result);
-    conversation = follow(conversation, result);
+  for (const registration of run.plan.input) {
+    const result = await callOne(run, registration, conversation);
+    if (isShortCircuit(result)) return { type: 'respond', text: result.text, by: registration.extension.id };
+    if (result !== undefined && result !== conversation.messages) conversation = viewConversation(result);
   }
   return conversation.messages;
-}
-
-interface PassState {
-  readonly index: number;
-  readonly conversation: ConversationView;
-  readonly result: PromiseLike<Input | undefined>;
-}
-
-async function passRest(run: ExtensionRun, state: PassState): Promise<readonly Message[] | EntryAction> {
-  let { conversation } = state;
-  const { input } = run.plan;
-  for (const [offset, registration] of input.slice(state.index).entries()) {
-    const result = await (offset === 0 ? state.result : callOne(run, registration, conversation));
-    if (isShortCircuit(result)) return respond(registration, result);
-    conversation = follow(conversation, result);
-  }
-  return conversation.messages;
-}
-
-function respond({ extension }: Registration, { text }: ShortCircuit): EntryAction {
-  return { type: 'respond', text, by: extension.id };
-}
-
-function follow(conversation: ConversationView, result: readonly Message[] | undefined): ConversationView {
-  return result === undefined || result === conversation.messages ? conversation : viewConversation(result);
 }
 
 function callOne(
   run: ExtensionRun,
   registration: Registration,
   conversation: ConversationView,
-): Awaitable<Input | undefined> {
+): Promise<Input | undefined> {
   const { messages } = conversation;
   const view = viewForCallback(conversation);
   const { source, extension } = registration;

@@ -6,7 +6,6 @@ const originals = new WeakMap<object, object>();
 /** Messages are long-lived, so each keeps its view for later callbacks, extensions and runs. */
 const kept = new WeakMap<Message, MessageView>();
 
-/** A deeply frozen copy of a message. */
 interface MessageView {
   readonly view: Message;
   /** Bytes cannot be frozen, so this view must not be shared. */

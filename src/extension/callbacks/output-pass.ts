@@ -1,6 +1,5 @@
 import { HookResultInvalidError } from '../../errors.js';
 import type { JsonValue } from '../../internal/json.js';
-import { type Awaitable, isPromise } from '../../internal/promise.js';
 import { HookAction, type ModifyAction } from '../../lifecycle/hook-action.js';
 import type { ModelResponse } from '../../model/model.js';
 import type { AnnotatedOutput } from '../definition.js';
@@ -15,18 +14,21 @@ import { acceptText } from './text-result.js';
 
 /**
  * Passes a response through `onLlmOutput`, then its tags through `onTag`, then the text between them through
- * `onPlainText`. Returns a promise only if a callback does, or if the text has tags.
+ * `onPlainText`.
  */
-export function passOutput(run: ExtensionRun, response: ModelResponse): Awaitable<ModifyAction | undefined> {
+export async function passOutput(run: ExtensionRun, response: ModelResponse): Promise<ModifyAction | undefined> {
   const original = textIn(response.content);
   const whole: Whole = { text: original, annotations: undefined, end: undefined };
-  const passing = passWhole(run, whole, 0);
-  const change = { response, original, whole };
-  if (passing === undefined) return passRest(run, change);
-  return passing.then(() => passRest(run, change));
+  const { output, plain, handlers } = run.plan;
+  for (const registration of output) {
+    takeOutput(whole, registration, await callOutput(run, registration, whole.text));
+    if (whole.end !== undefined) return endRun(run, { response, original, whole }, whole.end);
+  }
+  const hasPieces = plain.length > 0 || (handlers.length > 0 && whole.text.includes('<'));
+  const edits = hasPieces ? await passPieces(run, whole.text) : [];
+  return finishOutput(run, { response, original, whole }, edits);
 }
 
-/** The text of a response after `onLlmOutput`. */
 interface Whole {
   text: string;
   annotations: Record<string, JsonValue> | undefined;
@@ -40,31 +42,9 @@ interface Change {
   readonly whole: Whole;
 }
 
-/** Calls `onLlmOutput` of the extensions from `from` on. */
-function passWhole(run: ExtensionRun, whole: Whole, from: number): Promise<void> | undefined {
-  const { output } = run.plan;
-  for (let index = from; index < output.length && whole.end === undefined; index += 1) {
-    const registration = output[index] as Registration;
-    const result = callOutput(run, registration, whole.text);
-    if (isPromise(result)) return awaitWhole(run, whole, { index, result });
-    takeOutput(whole, registration, result);
-  }
-  return undefined;
-}
-
-interface OutputStep {
-  readonly index: number;
-  readonly result: PromiseLike<OutputOf | undefined>;
-}
-
-async function awaitWhole(run: ExtensionRun, whole: Whole, { index, result }: OutputStep): Promise<void> {
-  takeOutput(whole, run.plan.output[index] as Registration, await result);
-  await passWhole(run, whole, index + 1);
-}
-
 type OutputOf = Partial<AnnotatedOutput> | ShortCircuit;
 
-function callOutput(run: ExtensionRun, registration: Registration, text: string): Awaitable<OutputOf | undefined> {
+function callOutput(run: ExtensionRun, registration: Registration, text: string): Promise<OutputOf | undefined> {
   const { source, extension } = registration;
   return runCallback(run, registration, {
     name: 'onLlmOutput',
@@ -84,23 +64,12 @@ function takeOutput(whole: Whole, { extension: { id } }: Registration, result: O
   whole.annotations[id] = result.metadata;
 }
 
-function passRest(run: ExtensionRun, change: Change): Awaitable<ModifyAction | undefined> {
-  const { response, original, whole } = change;
-  if (whole.end !== undefined) {
-    log(run, original, whole.end.text);
-    run.run.end({ type: 'respond', ...whole.end });
-    return modify(
-      change,
-      response.content.filter((part) => part.type !== 'text'),
-    );
-  }
-  const { plain, handlers } = run.plan;
-  const hasPieces = plain.length > 0 || (handlers.length > 0 && whole.text.includes('<'));
-  if (!hasPieces) return finishOutput(run, change, NO_EDITS);
-  return passPieces(run, whole.text).then((edits) => finishOutput(run, change, edits));
+function endRun(run: ExtensionRun, change: Change, end: NonNullable<Whole['end']>): ModifyAction {
+  log(run, change.original, end.text);
+  run.run.end({ type: 'respond', ...end });
+  const content = change.response.content.filter((part) => part.type !== 'text');
+  return modify(change, content);
 }
-
-const NO_EDITS: readonly TextEdit[] = [];
 
 function finishOutput(run: ExtensionRun, change: Change, edits: readonly TextEdit[]): ModifyAction | undefined {
   const { response, original, whole } = change;
@@ -147,7 +116,6 @@ async function passPieces(run: ExtensionRun, text: string): Promise<readonly Tex
   return edits;
 }
 
-/** Passes one piece of text through `onPlainText` of each extension. */
 async function passPlain(run: ExtensionRun, piece: { start: number; text: string }): Promise<readonly TextEdit[]> {
   if (piece.text === '') return [];
   let { text } = piece;

@@ -28,7 +28,6 @@ class TagGate {
 
   constructor(private readonly patterns: readonly string[]) {}
 
-  /** Returns the text that cannot be part of a matching tag. */
   pass(text: string): string {
     if (this.isClosed) return '';
     const all = this.held + text;

@@ -42,7 +42,6 @@ export function lazyProblems(config: ToolConfig, known: KnownTools): readonly st
   return unknownToolNames([...new Set(guidedTools(config).flatMap(([, names]) => names))], known);
 }
 
-/** Returns each array of tool names with its key as written. */
 function guidedTools(config: ToolConfig): [list: string, names: readonly string[]][] {
   return Object.entries(config).filter(([, value]) => isTexts(value));
 }

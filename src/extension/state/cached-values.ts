@@ -18,7 +18,6 @@ export interface CachedValue {
   isUsed: boolean;
 }
 
-/** A session without state. */
 const EMPTY: StateView = { bytes: 0, extensions: {}, values: [], complete: [] };
 
 /** The values and sizes of one session as far as a process knows them, and the changes that the store does not have. */
@@ -50,7 +49,6 @@ export class CachedValues {
     return value === undefined && isComplete ? null : value;
   }
 
-  /** Returns the entries with a pending write, or with a value that was read. */
   list(state: 'pending' | 'isUsed'): readonly CachedValue[] {
     return [...this.entries.values()].filter((entry) => entry[state]);
   }
@@ -62,7 +60,6 @@ export class CachedValues {
     return own + added <= extensionBytes && this.bytes + added <= sessionBytes;
   }
 
-  /** Sets a value that the store has. Returns its effect on the sizes. */
   put(entry: CachedValue, value: string): StateChange {
     const added = addedBytes(entry, value);
     this.extensions.set(entry.extension, (this.extensions.get(entry.extension) ?? 0) + added);
@@ -105,7 +102,6 @@ export class CachedValues {
     return count;
   }
 
-  /** Makes all values unknown, except pending writes. */
   forget(): void {
     this.version += 1;
     this.learn(EMPTY, Number.NEGATIVE_INFINITY);

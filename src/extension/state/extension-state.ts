@@ -153,7 +153,6 @@ export class ExtensionState {
     return dropped + (await this.access.clearSession(session, site));
   }
 
-  /** Restarts the session's time to live. */
   touch(session: string, site: StateSite): Promise<void> {
     return this.access.touch(session, site);
   }

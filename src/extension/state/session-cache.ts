@@ -52,12 +52,10 @@ export class SessionCache {
     return this.during(this.write(scope, entry, site));
   }
 
-  /** Removes a value, or all values of the extension. Resolves to the number of removed values. */
   clear(scope: StateScope, key: string | undefined, site: StateSite): Promise<number> {
     return this.during(this.remove(scope, key, site));
   }
 
-  /** Sends the changes to the store. Rejects with StateStoreError. */
   flush(site: StateSite): Promise<void> {
     const flushed = this.flushing.then(() => this.send(site));
     this.flushing = flushed.catch(() => {});

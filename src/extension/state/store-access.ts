@@ -111,7 +111,6 @@ export class StoreAccess {
     return this.calls.run({ scope: { ...ALL, session }, operation: 'clearSession', act }, site);
   }
 
-  /** Restarts the session's time to live. */
   async touch(session: string, site: StateSite): Promise<void> {
     const { store, policy } = this.settings;
     const act = () => store.touch(session, policy);
@@ -123,7 +122,6 @@ export class StoreAccess {
     return this.calls.run({ scope: { ...ALL, session }, operation: 'stats', act }, site);
   }
 
-  /** Reads values of several extensions. The store must have `peek`. */
   async peek(session: string, extensions: readonly string[], site: StateSite): Promise<StateView> {
     const { store } = this.settings;
     const query = { session, extensions, extensionBytes: Math.floor(PEEKED_BYTES / Math.max(1, extensions.length)) };
@@ -131,7 +129,6 @@ export class StoreAccess {
     return this.calls.run({ scope: { ...ALL, session }, operation: 'peek', act }, site);
   }
 
-  /** Writes values of several extensions. The store must have `apply`. */
   async apply(batch: StateBatch, site: StateSite): Promise<readonly StateChange[]> {
     const { store, policy } = this.settings;
     const act = () => store.apply?.(batch, policy) ?? [];

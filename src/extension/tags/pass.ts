@@ -9,7 +9,6 @@ import { isShortCircuit } from '../short-circuit.js';
 import { pairTags } from './pairs.js';
 import { attributesOf, scanTags, type TagToken } from './scanner.js';
 
-/** A section whose closing tag is not reached yet. */
 interface OpenSection {
   readonly tag: TagToken;
   content: string;
@@ -53,7 +52,6 @@ function markupAfter(text: string, { kind, start, end }: TagToken): string {
   return kind === 'close' ? text.slice(start, end) : '';
 }
 
-/** Returns a function that finds and caches the handlers for a tag name. */
 function handlersByName({ plan }: ExtensionRun): (name: string) => readonly HandlerSite[] {
   const known = new Map<string, readonly HandlerSite[]>();
   return (name) => {

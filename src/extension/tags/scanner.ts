@@ -53,7 +53,6 @@ export function scanTags(text: string, wanted: WantedTags): TagToken[] {
   return scan.tokens;
 }
 
-/** A stretch of text in which tags do not open. */
 interface Skipped {
   readonly from: number;
   readonly end: number;
@@ -70,7 +69,6 @@ class TagScan {
 
   constructor(private readonly wanted: WantedTags) {}
 
-  /** Takes a tag outside of code. */
   take(token: TagToken): void {
     if (this.wanted.isWanted(token.name)) this.add(token, 0);
   }

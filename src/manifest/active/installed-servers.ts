@@ -63,7 +63,6 @@ export class InstalledServers {
     return { added: idsOf('added'), removed: removedIds, changed: idsOf('changed'), unchanged: idsOf('unchanged') };
   }
 
-  /** Returns the current servers of each extension package. */
   list(): ReadonlyMap<string, readonly ExtensionPackageServer[]> {
     const holders = new Map(this.mcp.status().map((status) => [status.name, status]));
     const listed = new Map<string, ExtensionPackageServer[]>();

@@ -32,7 +32,6 @@ export function extensionLifecycle(current: () => ExtensionEffects): AgentLifecy
   };
 }
 
-/** Inserts a system message after the existing system messages. */
 function withInstructions(messages: readonly Message[], content: string): readonly Message[] {
   const first = messages.findIndex(({ role }) => role !== 'system');
   const index = first < 0 ? messages.length : first;
@@ -55,7 +54,6 @@ export class HiddenTools {
     return this.hiding.length === 0;
   }
 
-  /** Returns the tools that are not hidden. */
   rest(tools: readonly Tool[]): readonly Tool[] {
     return tools.filter((tool) => !this.hiding.some((prepared) => this.hides(prepared, tool)));
   }

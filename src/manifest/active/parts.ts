@@ -42,7 +42,7 @@ export class ManifestParts {
     this.shell = settings.hooks || shellHooks({ workspaceDir, appName, gate });
     this.mcp = settings.mcp ?? mcpServers({ gate, system: { env } });
     this.choices = new EnableChoices(settings);
-    const redact = <Value>(value: Value): Value => this.redactor.copyValues(value);
+    const redact = <Value>(value: Value): Value => this.redactor.copy(value);
     this.servers = new InstalledServers(this.mcp, { workspaceDir, report: this.diagnostics.report, redact });
   }
 
@@ -65,7 +65,7 @@ export class ManifestParts {
   publish(active: readonly PreparedExtension[]): void {
     const skills = active.flatMap(({ texts }) => texts.skills.map((entry) => this.redacted(entry)));
     this.skills.replace([...skills, ...this.standalone.entries]);
-    const contexts = active.map(({ texts }) => this.redactor.values(texts.context)).filter((text) => text !== '');
+    const contexts = active.map(({ texts }) => this.redactor.text(texts.context)).filter((text) => text !== '');
     const hidden = new HiddenTools(active, this.shell.runner);
     this.effects = { contexts, visible: (tools) => this.visible(tools, hidden) };
     if (contexts.length > 0 || !hidden.isEmpty)
@@ -85,12 +85,12 @@ export class ManifestParts {
   private redacted(entry: SkillEntry): SkillEntry {
     const { redactor } = this;
     return {
-      skill: redactor.copyValues(entry.skill),
+      skill: redactor.copy(entry.skill),
       async open() {
         try {
-          return redactor.copyValues(await entry.open());
+          return redactor.copy(await entry.open());
         } catch (error) {
-          throw redactor.copyValues(error);
+          throw redactor.copy(error);
         }
       },
     };

@@ -5,7 +5,6 @@ import { DATA_VARIABLE } from '../../skills/folder.js';
 import type { TrustGate } from '../../trust/gate.js';
 import type { TrustItem } from '../../trust/item.js';
 import type { ExtensionPackage, ExtensionPackageScope } from '../extension.js';
-import { problemOfHook } from '../formats/refused.js';
 import type { ManifestSettings } from '../options.js';
 import type { Redactor } from '../settings/redactor.js';
 import { NO_SETTINGS, type ResolvedSettings, resolveSettings, storedFor } from '../settings/settings.js';
@@ -52,18 +51,15 @@ export async function prepareExtension(
   const judged = { extension, scope };
   const denied = new DeniedParts(gate);
   const data = dataFolder(extension, options.userDir);
-  const registrations = registrationsOf(judged, context, data);
-  const lost = registrations.filter((hook) => problemOfHook(hook) !== undefined);
-  const hooks = registrations.filter((hook) => !lost.includes(hook));
+  const hooks = registrationsOf(judged, context, data);
   const items = hookItems(hooks, context.presentOf(extension.name), options.workspaceDir);
-  const guards = options.hooks === false ? undefined : guardLoss(extension, lost);
+  const guards = options.hooks === false ? undefined : guardLoss(extension);
   if (scope === 'workspace' && guards === undefined) await askOnce(judged, items, context);
   const read = await readSettings(judged, context, denied);
   const settings = data === undefined ? read : { ...read, variables: { ...read.variables, [DATA_VARIABLE]: data } };
   // Settings that are not approved were not read, so there is nothing to report.
   const diagnostics = denied.messages.length > 0 ? [] : settingDiagnostics(extension, settings);
   const needed = settings.missing.length === 0 ? undefined : `it needs the setting ${settings.missing.join(', ')}`;
-  diagnostics.push(...lostHooks(extension, lost));
   const blocked = needed ?? guards;
   const base = { extension, scope, settings, blocked, denied: denied.messages };
   if (blocked !== undefined) {
@@ -97,7 +93,6 @@ async function askOnce(
   await gate.authorizeParts?.(packageItem(judged), parts);
 }
 
-/** Checks the hooks, and the servers if that asks nobody. */
 async function checkParts(
   denied: DeniedParts,
   { judged, hooks }: { readonly judged: JudgedExtension; readonly hooks: readonly TrustItem[] },
@@ -135,44 +130,27 @@ async function readSettings(
   }
   const stored = storedFor(context.config, extension.name);
   const resolved = resolveSettings(extension, { env, stored, prefix });
-  for (const setting of extension.settings.filter(({ sensitive }) => sensitive)) {
-    const { name, envVar } = setting;
+  for (const { name, envVar } of extension.settings.filter(({ sensitive }) => sensitive)) {
     // An invalid value may be a secret too, so it is redacted as well.
     const values = [resolved.values.get(name), envVar && env[envVar], stored[name]];
-    for (const value of values) context.redactor.learn(setting, value);
+    for (const value of values) context.redactor.learn(value);
   }
   return resolved;
 }
 
 /** Returns why an extension must stay inactive: without a hook that blocks, its tools would run unguarded. */
-function guardLoss({ lostGuards = [] }: ExtensionPackage, lost: readonly HookRegistration[]): string | undefined {
-  const names = [...lostGuards, ...lost.filter(({ onFailure }) => onFailure === 'block').map(({ name }) => name)];
-  if (names.length === 0) return undefined;
-  return `it has an invalid hook with \`onFailure: "block"\`: ${names.join(', ')}. Correct the hook`;
-}
-
-/** Reports all lost hooks in one error. */
-function lostHooks(
-  { name: extension, source }: ExtensionPackage,
-  lost: readonly HookRegistration[],
-): readonly ManifestDiagnostic[] {
-  if (lost.length === 0) return [];
-  const problems = lost.map((hook) => ({ path: 'hooks', message: problemOfHook(hook) ?? '' }));
-  return [diagnosticOf('error', { extension, source }, problems)];
+function guardLoss({ lostGuards = [] }: ExtensionPackage): string | undefined {
+  if (lostGuards.length === 0) return undefined;
+  return `it has an invalid hook with \`onFailure: "block"\`: ${lostGuards.join(', ')}. Correct the hook`;
 }
 
 function settingDiagnostics(
   { name: extension, source }: ExtensionPackage,
   { problems }: ResolvedSettings,
 ): ManifestDiagnostic[] {
-  return problems.map(({ setting, message: problem }) => ({
-    level: 'warning',
-    extension,
-    source,
-    problems: [{ path: `settings.${setting}`, message: problem }],
-    // Without a colon after the name: the redactor would redact the text after the colon as the setting's value.
-    message: `Extension "${extension}", setting "${setting}" cannot be used: ${problem}`,
-  }));
+  return problems.map(({ setting, message }) =>
+    diagnosticOf('warning', { extension, source }, [{ path: `settings.${setting}`, message }]),
+  );
 }
 
 function registrationsOf(
@@ -184,7 +162,7 @@ function registrationsOf(
   const { name, source, root } = extension;
   // A shell expands the variable of the data directory itself.
   const expand = (text: string) => (data === undefined ? text : text.replaceAll(`\${${DATA_VARIABLE}}`, () => data));
-  const redact = (text: string): string => redactor.values(text);
+  const redact = (text: string): string => redactor.text(text);
   return extension.hooks.map((hook) => ({
     ...(hook as HookRegistration),
     command: hook.shell ? hook.command : expand(hook.command),

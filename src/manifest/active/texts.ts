@@ -87,7 +87,6 @@ async function checked(
   return isSame ? opened : { problem: 'its manifest has changed since it was loaded: reload the extensions' };
 }
 
-/** Returns a skill of the manifest itself. */
 function entryOf(
   { name: extension, scope, source }: ExtensionPackage,
   skill: ManifestSkill,
@@ -104,7 +103,6 @@ function entryOf(
   };
 }
 
-/** Returns the content of a manifest without its location. */
 function contentText({ root: _root, source: _source, scope: _scope, ...content }: ExtensionPackage): string {
   return JSON.stringify(content);
 }

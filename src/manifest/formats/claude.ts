@@ -6,8 +6,14 @@ import { SKILL_FILE } from '../../skills/file.js';
 import type { SettingValue } from '../../skills/skill.js';
 import { EXTENSION_PATH } from '../../trust/item.js';
 import type { SettingDefinition } from '../extension.js';
-import { type CompatFolder, type CompatManifest, compatServer, readCompatManifest, serversIn } from './compat.js';
-import type { Format } from './format.js';
+import {
+  type CompatFolder,
+  type CompatFormat,
+  type CompatManifest,
+  compatServer,
+  readCompatManifest,
+  serversIn,
+} from './compat.js';
 import { type KeyRules, PLAIN_KEYS, type ProblemLists, reportKeys } from './keys.js';
 
 type JsonObject = Readonly<Record<string, JsonValue>>;
@@ -26,24 +32,22 @@ const OPTION_KEYS: KeyRules = {
 const OPTION_PREFIX = 'CLAUDE_PLUGIN_OPTION_';
 
 /** The manifest format of Claude Code plugins. */
-export const claude: Format = {
+export const claude: CompatFormat = {
   id: 'claude',
   file: '.claude-plugin/plugin.json',
   isOptIn: true,
-  read: (document, place) =>
-    readCompatManifest(document, { place, dialect: 'claude', hasData: true, read: readClaudeManifest }),
+  read: (document, place) => readCompatManifest(document, place, claude),
+  readFolder: readClaudeManifest,
   argsRequired: false,
   skillsDescribeThemselves: true,
   hasDataFolder: true,
 };
 
-/** Reads a `.claude-plugin/plugin.json`. Invalid entries are left out with a warning. */
-async function readClaudeManifest({ manifest, readJson, workspaceDir, root }: CompatFolder): Promise<CompatManifest> {
-  const errors: ManifestProblem[] = [];
-  const warnings: ManifestProblem[] = [];
-  const notes: ManifestProblem[] = [];
-  reportKeys(manifest, KEYS, { warnings, notes });
-  const settings = settingsOf(manifest.userConfig, { warnings, notes });
+async function readClaudeManifest(folder: CompatFolder): Promise<CompatManifest> {
+  const { manifest, readJson, workspaceDir, root, problems } = folder;
+  const { errors, warnings } = problems;
+  reportKeys(manifest, KEYS, problems);
+  const settings = settingsOf(manifest.userConfig, problems);
   const replacements = replacementsFor(settings, workspaceDir);
   const hooks = pathsAndRest(manifest.hooks);
   const hookFiles = await checkedPaths(hooks.paths, { root, key: 'hooks', problems: errors });
@@ -65,9 +69,6 @@ async function readClaudeManifest({ manifest, readJson, workspaceDir, root }: Co
     hookFiles: ['hooks/hooks.json', ...hookFiles],
     inlineHooks: hooks.rest,
     unsupported: UNSUPPORTED_PARTS,
-    errors,
-    warnings,
-    notes,
   };
 }
 
@@ -90,7 +91,8 @@ function withRoot(server: JsonObject): JsonObject {
   return { ...server, env: { CLAUDE_PLUGIN_ROOT: EXTENSION_PATH, ...env } };
 }
 
-function settingsOf(value: JsonValue | undefined, { warnings, notes }: ProblemLists): readonly SettingDefinition[] {
+function settingsOf(value: JsonValue | undefined, problems: ProblemLists): readonly SettingDefinition[] {
+  const { warnings } = problems;
   if (value !== undefined && !isObject(value))
     warnings.push({ path: 'userConfig', message: 'it must be an object of options, so it is ignored' });
   if (!isObject(value)) return [];
@@ -108,7 +110,7 @@ function settingsOf(value: JsonValue | undefined, { warnings, notes }: ProblemLi
     if (entry.default !== undefined && !hasDefault) {
       warnings.push({ path: `userConfig.${name}.default`, message: `it must be a ${type}, so it is ignored` });
     }
-    reportKeys(entry, OPTION_KEYS, { warnings, notes, at: ['userConfig', name] });
+    reportKeys(entry, OPTION_KEYS, { ...problems, at: ['userConfig', name] });
     return [
       {
         name,

@@ -1,20 +1,19 @@
 import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
-import type { ManifestProblem } from '../../internal/problem.js';
 import { type HookDialect, type HookEvent, isGateEvent } from '../../programs/hook-event.js';
 import { dialectOf } from '../../shell-hooks/dialects/list.js';
 import { parseHooks } from '../../shell-hooks/files/hook-file.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
 import type { HookDiagnostic } from '../../shell-hooks/hook/diagnostic.js';
 import type { ManifestHook, SettingDefinition } from '../extension.js';
-import { createReferenceFinder, type ReferenceFinder } from '../settings/reference.js';
-import { problemOfHook } from './refused.js';
+import { createReferenceFinder } from '../settings/reference.js';
+import type { ProblemLists } from './keys.js';
+import { problemOfHook, settingInHook } from './refused.js';
 
 /** A JSON document with hooks: a file of an extension package, or a value in its manifest. */
 export interface HookDocument {
   readonly path: string;
   /** Undefined if the file is missing or unreadable. */
   readonly value: JsonValue | undefined;
-  readonly problems: readonly ManifestProblem[];
 }
 
 /** The extension package that contains the hooks. */
@@ -24,6 +23,8 @@ interface HookOwner {
   readonly dialect: HookDialect;
   readonly hasData: boolean;
   readonly settings: readonly SettingDefinition[];
+  /** Receives the problems. A lost hook that could block something is an error. */
+  readonly problems: ProblemLists;
 }
 
 /** The hooks of an extension package. */
@@ -31,24 +32,20 @@ export interface CompatHooks {
   readonly hooks: ManifestHook[];
   /** Documents that lose a hook with `onFailure: 'block'`. */
   readonly lostGuards: string[];
-  /** Lost hooks that could block something. */
-  readonly errors: ManifestProblem[];
-  readonly warnings: ManifestProblem[];
 }
 
 /** Reads the hooks of another program's extension package. An invalid hook is left out, and the other hooks are kept. */
 export function readHooks(owner: HookOwner, documents: readonly HookDocument[]): CompatHooks {
-  const read: CompatHooks = { hooks: [], lostGuards: [], errors: [], warnings: [] };
+  const read: CompatHooks = { hooks: [], lostGuards: [] };
   for (const document of documents) readDocument(owner, document, read);
   return read;
 }
 
 function readDocument(
-  { extension, dialect, hasData, settings }: HookOwner,
-  { path, value, problems }: HookDocument,
-  { hooks, lostGuards, errors, warnings }: CompatHooks,
+  { extension, dialect, hasData, settings, problems: { errors, warnings } }: HookOwner,
+  { path, value }: HookDocument,
+  { hooks, lostGuards }: CompatHooks,
 ): void {
-  errors.push(...problems);
   const fail = (message: string) => void errors.push({ path, message });
   if (value !== undefined && !isObject(value)) fail('it must be an object');
   if (!isObject(value)) return;
@@ -63,7 +60,7 @@ function readDocument(
   const parsed = parseHooks(document, { ...source, dialect: hookDialectOf(document, dialect) });
   let guards = 0;
   for (const hook of parsed.hooks.map(manifestHookOf)) {
-    const problem = problemOf(hook, findSettings);
+    const problem = settingInHook(hook, findSettings) ?? problemOfHook(hook);
     if (problem === undefined) {
       hooks.push(hook);
       if (hook.onFailure === 'block') guards += 1;
@@ -73,13 +70,6 @@ function readDocument(
   if (guards < countGuards(value)) lostGuards.push(path);
 }
 
-function problemOf(hook: ManifestHook, findSettings: ReferenceFinder): string | undefined {
-  const refused = settingIn(hook, findSettings);
-  if (refused === undefined) return problemOfHook(hook);
-  return `the hook "${hook.name}" is ignored: ${refused} would put a setting into its command. Read it from the environment`;
-}
-
-/** Counts the hooks with `onFailure: 'block'` in a value, at any depth. */
 function countGuards(value: JsonValue): number {
   if (typeof value !== 'object' || value === null) return 0;
   const own = isObject(value) && value.onFailure === 'block' ? 1 : 0;
@@ -90,15 +80,6 @@ function countGuards(value: JsonValue): number {
 function manifestHookOf(registration: HookRegistration): ManifestHook {
   const { scope: _scope, source: _source, root: _root, extension: _extension, ...hook } = registration;
   return hook;
-}
-
-/**
- * Returns the part of a command that refers to a setting. Variables in a shell command are allowed, because the shell
- * reads them from the environment.
- */
-function settingIn({ command, args = [], shell }: ManifestHook, findSettings: ReferenceFinder): string | undefined {
-  const found = findSettings([command, ...args].join('\n'));
-  return found.find(({ isVariable }) => !(shell && isVariable))?.text;
 }
 
 const DIALECTS = ['claude', 'gemini'] as const;
@@ -120,10 +101,8 @@ export function hookDialectOf(document: JsonObject, named: HookDialect): HookDia
   );
 }
 
-/** The variable with the directory of the package. */
 const ROOT = { claude: 'CLAUDE_PLUGIN_ROOT', gemini: 'extensionPath' } as const;
 
-/** Returns the dialect that matches, or undefined if none or both match. */
 function soleDialect(matches: (dialect: CompatDialect) => boolean): CompatDialect | undefined {
   const found = DIALECTS.filter(matches);
   return found.length === 1 ? found[0] : undefined;

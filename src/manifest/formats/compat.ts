@@ -1,12 +1,11 @@
 import { isObject, type JsonValue } from '../../internal/json.js';
 import type { ManifestProblem } from '../../internal/problem.js';
 import { resolveInside } from '../../process/files/relative-path.js';
-import type { HookDialect } from '../../programs/hook-event.js';
 import { EXTENSION_PATH } from '../../trust/item.js';
 import type { ManifestContent } from '../extension.js';
 import { type HookDocument, readHooks } from './compat-hooks.js';
-import type { ManifestPlace, ReadManifest } from './format.js';
-import { reportUnsupported } from './keys.js';
+import type { Format, ManifestPlace, ReadManifest } from './format.js';
+import { type ProblemLists, reportUnsupported } from './keys.js';
 import { namedSchema } from './native-schema.js';
 import { problemsOfIssues } from './schema-issue.js';
 import { type JsonDocument, readJsonFile } from './strict-json.js';
@@ -18,9 +17,11 @@ export interface CompatFolder extends ManifestPlace {
   readonly manifest: JsonObject;
   /** Reads a JSON file of the directory. Resolves to undefined if the file is missing. */
   readonly readJson: (path: string) => Promise<JsonValue | undefined>;
+  /** Receives the problems. */
+  readonly problems: ProblemLists;
 }
 
-/** The content of another program's manifest, with its problems. */
+/** The content of another program's manifest. */
 export interface CompatManifest {
   readonly content: Omit<ManifestContent, 'name' | 'version' | 'description' | 'hooks'>;
   /** Hook files, relative to the extension. `inlineHooks` are the hooks in the manifest itself. */
@@ -28,42 +29,42 @@ export interface CompatManifest {
   readonly inlineHooks: readonly JsonValue[];
   /** Files and directories of parts that Keelson does not support. The existing ones are reported. */
   readonly unsupported: readonly string[];
-  /** Ignored hooks. These are errors, because a missing guard looks like a guard that has nothing to block. */
-  readonly errors: readonly ManifestProblem[];
-  readonly warnings: readonly ManifestProblem[];
-  readonly notes: readonly ManifestProblem[];
 }
 
-/** The properties of another program's manifest format. */
-export interface CompatRules {
-  readonly place: ManifestPlace;
-  /** The dialect of the program's hooks. */
-  readonly dialect: HookDialect;
-  /** True if hooks get a data directory. */
-  readonly hasData: boolean;
-  readonly read: (folder: CompatFolder) => CompatManifest | Promise<CompatManifest>;
+/** The manifest format of another program. */
+export interface CompatFormat extends Format {
+  /** Reads the manifest and the files that it names. An invalid entry is left out with a warning. */
+  readonly readFolder: (folder: CompatFolder) => CompatManifest | Promise<CompatManifest>;
 }
 
 /**
  * Converts another program's manifest to the content of a native manifest. An invalid entry is left out, and the other
  * entries are kept.
  */
-export async function readCompatManifest(document: JsonDocument, rules: CompatRules): Promise<ReadManifest> {
+export async function readCompatManifest(
+  document: JsonDocument,
+  place: ManifestPlace,
+  { id: dialect, hasDataFolder: hasData, readFolder }: CompatFormat,
+): Promise<ReadManifest> {
   const { value } = document;
   const lost = document.lost.map(({ path, message }) => ({ path, message }));
   const named = namedSchema.safeParse(value);
   if (!named.success) return { problems: [...lost, ...problemsOfIssues(named.error.issues, value)] };
   const { name, version, description } = named.data;
-  const { root } = rules.place;
-  const files = new JsonFiles(root);
-  const compat = await rules.read({ ...rules.place, manifest: value, readJson: (path) => files.read(path) });
-  const { hooks, lostGuards, errors, warnings } = await readHooks(
-    { ...rules, extension: name, settings: compat.content.settings },
-    await hookDocuments(compat, files),
-  );
-  const parts = await unsupportedParts(compat, root);
+  const { root } = place;
+  const problems: ProblemLists = { errors: [], warnings: [...lost], notes: [] };
   const isVersion = typeof version === 'string' && version !== '';
-  const noVersion = { path: 'version', message: 'it is missing, so 0.0.0 is used' };
+  if (!isVersion) problems.notes.push({ path: 'version', message: 'it is missing, so 0.0.0 is used' });
+  const readJson = (path: string) => readInto(root, path, problems.warnings);
+  const compat = await readFolder({ ...place, manifest: value, readJson, problems });
+  const documents: HookDocument[] = [];
+  for (const path of new Set(compat.hookFiles)) {
+    documents.push({ path, value: await readInto(root, path, problems.errors) });
+  }
+  for (const inline of compat.inlineHooks) documents.push({ path: 'hooks', value: inline });
+  const owner = { dialect, hasData, extension: name, settings: compat.content.settings, problems };
+  const { hooks, lostGuards } = readHooks(owner, documents);
+  await reportParts(compat.unsupported, root, problems);
   return {
     content: {
       ...compat.content,
@@ -73,46 +74,25 @@ export async function readCompatManifest(document: JsonDocument, rules: CompatRu
       hooks,
       lostGuards: lostGuards.length > 0 ? lostGuards : undefined,
     },
-    errors: [...compat.errors, ...errors, ...parts.errors],
-    warnings: [...lost, ...files.warnings, ...compat.warnings, ...warnings, ...parts.warnings],
-    notes: [...(isVersion ? [] : [noVersion]), ...compat.notes, ...parts.notes],
+    ...problems,
   };
 }
 
-async function hookDocuments({ hookFiles, inlineHooks }: CompatManifest, files: JsonFiles) {
-  const documents: HookDocument[] = [];
-  for (const path of new Set(hookFiles)) {
-    const problems: ManifestProblem[] = [];
-    const value = await files.read(path, problems);
-    documents.push({ path, value, problems });
-  }
-  return [...documents, ...inlineHooks.map((value) => ({ path: 'hooks', value, problems: [] }))];
-}
-
 /** Reports each existing part, unless a key of the manifest has the same name. */
-async function unsupportedParts({ unsupported, warnings, notes }: CompatManifest, root: string) {
-  const known = [...warnings, ...notes].map(({ path }) => path);
-  const parts = unsupported.filter((path) => !known.includes(path));
-  const found = await Promise.all(parts.map(async (path) => ((await resolveInside(root, path)) ? [path] : [])));
-  const problems: Record<'errors' | 'warnings' | 'notes', ManifestProblem[]> = { errors: [], warnings: [], notes: [] };
-  for (const path of found.flat()) reportUnsupported(path, problems);
-  return problems;
+async function reportParts(unsupported: readonly string[], root: string, problems: ProblemLists): Promise<void> {
+  const known = [...problems.warnings, ...problems.notes].map(({ path }) => path);
+  for (const path of unsupported) {
+    if (!known.includes(path) && (await resolveInside(root, path))) reportUnsupported(path, problems);
+  }
 }
 
-/** Reads further JSON files of an extension package. An existing file that cannot be read is a problem. */
-class JsonFiles {
-  readonly warnings: ManifestProblem[] = [];
-
-  constructor(private readonly root: string) {}
-
-  /** Adds duplicate and forbidden keys, and the problems of an unreadable file, to `problems`. Default: `warnings`. */
-  async read(path: string, problems = this.warnings): Promise<JsonValue | undefined> {
-    const parsed = await readJsonFile(this.root, path);
-    if (parsed === undefined) return undefined;
-    const found = 'value' in parsed ? parsed.lost : parsed.problems;
-    problems.push(...found.map(({ path: inner, message }) => ({ path: `${path} ${inner}`.trim(), message })));
-    return 'value' in parsed ? parsed.value : undefined;
-  }
+/** Reads a JSON file. Reports duplicate and forbidden keys, and the problems of an existing file that is unreadable. */
+async function readInto(root: string, path: string, problems: ManifestProblem[]): Promise<JsonValue | undefined> {
+  const parsed = await readJsonFile(root, path);
+  if (parsed === undefined) return undefined;
+  const found = 'value' in parsed ? parsed.lost : parsed.problems;
+  problems.push(...found.map(({ path: inner, message }) => ({ path: `${path} ${inner}`.trim(), message })));
+  return 'value' in parsed ? parsed.value : undefined;
 }
 
 /**

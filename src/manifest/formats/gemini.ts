@@ -3,8 +3,15 @@ import { mapTexts, replaceTexts } from '../../internal/placeholder.js';
 import { type ManifestProblem, problemsText } from '../../internal/problem.js';
 import { problemOfRelativePath } from '../../process/files/relative-path.js';
 import type { SettingDefinition } from '../extension.js';
-import { type CompatManifest, compatServer, readCompatManifest, relativeToExtension, serversIn } from './compat.js';
-import type { Format } from './format.js';
+import {
+  type CompatFolder,
+  type CompatFormat,
+  type CompatManifest,
+  compatServer,
+  readCompatManifest,
+  relativeToExtension,
+  serversIn,
+} from './compat.js';
 import { type KeyRules, PLAIN_KEYS, reportKeys } from './keys.js';
 import { settingEntry } from './native-schema.js';
 import { problemsOfIssues } from './schema-issue.js';
@@ -12,17 +19,12 @@ import { problemsOfIssues } from './schema-issue.js';
 type JsonObject = Readonly<Record<string, JsonValue>>;
 
 /** The manifest format of Gemini CLI extensions. */
-export const gemini: Format = {
+export const gemini: CompatFormat = {
   id: 'gemini',
   file: 'gemini-extension.json',
   isOptIn: true,
-  read: (document, place) =>
-    readCompatManifest(document, {
-      place,
-      dialect: 'gemini',
-      hasData: false,
-      read: ({ manifest, workspaceDir }) => readGeminiManifest(manifest, workspaceDir),
-    }),
+  read: (document, place) => readCompatManifest(document, place, gemini),
+  readFolder: readGeminiManifest,
   argsRequired: false,
   skillsDescribeThemselves: false,
   hasDataFolder: false,
@@ -35,12 +37,10 @@ const KEYS: KeyRules = {
 };
 const CONTEXT_FILE = 'GEMINI.md';
 
-/** Reads a `gemini-extension.json`. Invalid entries are left out with a warning. */
-function readGeminiManifest(manifest: JsonObject, workspaceDir: string): CompatManifest {
-  const warnings: ManifestProblem[] = [];
+function readGeminiManifest({ manifest, workspaceDir, problems }: CompatFolder): CompatManifest {
+  const { warnings } = problems;
   const value = replaceTexts(manifest, { '/': '/', pathSeparator: '/', workspacePath: workspaceDir });
-  const notes: ManifestProblem[] = [];
-  reportKeys(value, KEYS, { warnings, notes });
+  reportKeys(value, KEYS, problems);
   return {
     content: {
       mcpServers: Object.fromEntries(
@@ -59,9 +59,6 @@ function readGeminiManifest(manifest: JsonObject, workspaceDir: string): CompatM
     hookFiles: ['hooks/hooks.json'],
     inlineHooks: [],
     unsupported: ['commands', 'agents', 'policies'],
-    errors: [],
-    warnings,
-    notes,
   };
 }
 
@@ -125,7 +122,6 @@ function excludedToolsOf(value: JsonValue | undefined, warnings: ManifestProblem
   });
 }
 
-/** Returns an array. A string becomes an array with one string. */
 function listOf(value: JsonValue | undefined, path: string, warnings: ManifestProblem[]): readonly JsonValue[] {
   if (Array.isArray(value) || typeof value === 'string') return [value].flat();
   if (value !== undefined && value !== null) warnings.push({ path, message: 'it must be an array, so it is ignored' });

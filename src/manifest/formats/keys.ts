@@ -13,6 +13,8 @@ export interface KeyRules {
 
 /** The problems of a manifest by level. */
 export interface ProblemLists {
+  /** Lost guards. A missing guard looks like a guard that has nothing to block. */
+  readonly errors: ManifestProblem[];
   readonly warnings: ManifestProblem[];
   readonly notes: ManifestProblem[];
 }
@@ -32,11 +34,11 @@ const GUARD_PARTS = ['policies'];
 export function reportKeys(
   value: unknown,
   { read, plain, unsupported = [] }: KeyRules,
-  { at = [], ...lists }: ProblemLists & { readonly at?: readonly PropertyKey[] },
+  lists: ProblemLists & { readonly at?: readonly PropertyKey[] },
 ): void {
   for (const key of isObject(value) ? Object.keys(value) : []) {
     if (read.includes(key) || plain.includes(key)) continue;
-    const path = pathText([...at, key]);
+    const path = pathText([...(lists.at ?? []), key]);
     const near = nearestName(key, read);
     if (unsupported.includes(key)) reportUnsupported(path, lists);
     else if (near !== undefined) lists.warnings.push({ path, message: `the key is unknown; did you mean "${near}"?` });
@@ -45,8 +47,7 @@ export function reportKeys(
 }
 
 /** Reports a part that Keelson does not support. A lost guard is an error. */
-export function reportUnsupported(path: string, lists: ProblemLists & { readonly errors?: ManifestProblem[] }): void {
-  const guards = GUARD_PARTS.includes(path) ? lists.errors : undefined;
-  const others = COMMON_PARTS.includes(path) ? lists.notes : lists.warnings;
-  (guards ?? others).push({ path, message: 'it is not supported, so it is ignored' });
+export function reportUnsupported(path: string, { errors, warnings, notes }: ProblemLists): void {
+  const others = COMMON_PARTS.includes(path) ? notes : warnings;
+  (GUARD_PARTS.includes(path) ? errors : others).push({ path, message: 'it is not supported, so it is ignored' });
 }

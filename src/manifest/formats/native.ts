@@ -1,9 +1,7 @@
-import { join } from 'node:path';
 import { isObject } from '../../internal/json.js';
 import { nearestName } from '../../internal/options/nearest-name.js';
 import type { ManifestProblem } from '../../internal/problem.js';
 import { lossText } from '../../internal/read-json.js';
-import { isInside, realLocation } from '../../process/files/location.js';
 import { missingPaths, problemOfRelativePath } from '../../process/files/relative-path.js';
 import { HOOK_EVENTS, isHookEvent } from '../../programs/hook-event.js';
 import type { ManifestContent, ManifestHook, ManifestSkill, SettingDefinition } from '../extension.js';
@@ -12,7 +10,7 @@ import { expectedOf, fitsSetting } from '../settings/type.js';
 import type { Format, ManifestPlace, ReadManifest } from './format.js';
 import { reportKeys } from './keys.js';
 import { KEYS, type ManifestFile, manifestSchema } from './native-schema.js';
-import { problemOfHook, serverProblems, serverWarnings } from './refused.js';
+import { problemOfHook, serverProblems, serverWarnings, settingInHook } from './refused.js';
 import { problemsOfIssues } from './schema-issue.js';
 import { type JsonDocument, parseJsonObject } from './strict-json.js';
 
@@ -29,21 +27,11 @@ export const native: Format = {
   hasDataFolder: false,
 };
 
-/** Reads a manifest and checks the directories that the manifest names. */
 async function readPackage(document: JsonDocument, { root }: ManifestPlace): Promise<ReadManifest> {
   const read = readNativeManifest(document);
   if (!('content' in read)) return read;
-  const outside = foldersOutside(root, read.content);
-  if (outside.length > 0) return { problems: outside };
   const missing = await missingPaths(root, { paths: read.content.skillFolders.slice(1), key: 'skills' });
   return { ...read, warnings: [...(read.warnings ?? []), ...missing] };
-}
-
-/** Reports skill directories that a link leads out of the extension. */
-function foldersOutside(root: string, { skillFolders }: ManifestContent): readonly ManifestProblem[] {
-  return skillFolders
-    .filter((path) => !isInside(realLocation(join(root, path)), realLocation(root)))
-    .map((path) => ({ path: 'skills', message: `${JSON.stringify(path)} leads out of the extension directory` }));
 }
 
 /** Parses the content of a `manifest.json`. */
@@ -52,16 +40,17 @@ export function readNativeManifest({ value, lost: found }: JsonDocument): ReadMa
   const parsed = manifestSchema.safeParse(value);
   if (!parsed.success) return { problems: [...lost, ...problemsOfIssues(parsed.error.issues, value)] };
   const file = parsed.data;
+  const { settings = [] } = file;
+  const findSettings = createReferenceFinder(settings);
   const hooks = hooksOf(file);
   const refused = hooks.flatMap((hook) => refusedHook(hook));
   const usable = hooks.filter((hook) => !refused.some((one) => one.hook === hook));
   const content = contentOf(file, usable, refused);
-  const findSettings = createReferenceFinder(content.settings);
   const problems = [
     ...lost,
     ...hooks.flatMap(eventProblems),
-    ...content.settings.flatMap(settingProblems),
-    ...repeatedNames(content.settings, 'settings', ({ name }) => name),
+    ...settings.flatMap(settingProblems),
+    ...repeatedNames(settings, 'settings', ({ name }) => name),
     ...skillProblems(file, findSettings),
     ...hooks.flatMap((hook) => hookProblems(hook, findSettings)),
   ];
@@ -74,10 +63,9 @@ export function readNativeManifest({ value, lost: found }: JsonDocument): ReadMa
       };
 }
 
-/** Returns a warning for each unknown key of a valid manifest. */
 function unknownKeys(value: JsonDocument['value']): readonly ManifestProblem[] {
   const warnings: ManifestProblem[] = [];
-  const lists = { warnings, notes: warnings };
+  const lists = { errors: warnings, warnings, notes: warnings };
   const { hooks, settings, skills } = value;
   reportKeys(value, KEYS.manifest, lists);
   const hookLists = isObject(hooks) ? entriesOf(hooks, ['hooks']) : [{ at: ['hooks'], entry: hooks }];
@@ -95,7 +83,6 @@ function unknownKeys(value: JsonDocument['value']): readonly ManifestProblem[] {
   return warnings;
 }
 
-/** Returns the items of an array or the values of an object, with their paths. */
 function entriesOf(values: unknown, at: readonly PropertyKey[]) {
   if (Array.isArray(values)) return values.map((entry: unknown, index) => ({ at: [...at, index], entry }));
   return isObject(values) ? Object.entries(values).map(([key, entry]) => ({ at: [...at, key], entry })) : [];
@@ -163,21 +150,11 @@ function unknownEvent({ event }: PlacedHook): string | undefined {
   return `unknown event ${JSON.stringify(event)}; ${hint}`;
 }
 
-function hookProblems({ at, command, shell, args = [], env = {} }: PlacedHook, findSettings: ReferenceFinder) {
-  const texts = [command, ...args, ...Object.values(env)];
-  // A value in a shell command could run as code, and in arguments it would be shown and hashed. So settings are
-  // allowed only as variables of a shell command.
-  return texts.flatMap((text) =>
-    findSettings(text)
-      .filter(({ isVariable }) => !(shell && isVariable))
-      .map(({ text: reference, setting }) => ({
-        path: `${at}.command`,
-        message: `${reference} would put the setting "${setting.name}" into the command: read it from the environment`,
-      })),
-  );
+function hookProblems(hook: PlacedHook, findSettings: ReferenceFinder): ManifestProblem[] {
+  const message = settingInHook(hook, findSettings);
+  return message === undefined ? [] : [{ path: `${hook.at}.command`, message }];
 }
 
-/** Reports entries whose name is used by an earlier entry. */
 function repeatedNames<T>(
   entries: readonly T[],
   list: string,

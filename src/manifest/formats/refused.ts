@@ -4,6 +4,7 @@ import { readServer } from '../../mcp/config/server-map.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
 import { resolveHook } from '../../shell-hooks/hook/resolve-hook.js';
 import type { ManifestContent, ManifestHook } from '../extension.js';
+import type { ReferenceFinder } from '../settings/reference.js';
 
 /** Returns the reason why a hook cannot be registered, or undefined. */
 export function problemOfHook(hook: ManifestHook): string | undefined {
@@ -13,6 +14,19 @@ export function problemOfHook(hook: ManifestHook): string | undefined {
   } catch (error) {
     return describeError(error);
   }
+}
+
+/**
+ * Reports a setting in a hook. A value in a shell command could run as code, and in arguments it would be shown and
+ * hashed. So settings are allowed only as variables of a shell command.
+ */
+export function settingInHook(hook: ManifestHook, findSettings: ReferenceFinder): string | undefined {
+  const { name, command, args = [], env = {}, shell } = hook;
+  const found = findSettings([command, ...args, ...Object.values(env)].join('\n'));
+  const refused = found.find(({ isVariable }) => !(shell && isVariable));
+  if (refused === undefined) return undefined;
+  const { text, setting } = refused;
+  return `${text} would put the setting "${setting.name}" into the command of hook "${name}": read it from the environment`;
 }
 
 /** Reports servers that cannot be used. */

@@ -13,9 +13,6 @@ export function problemsOfIssues(issues: readonly Issue[], value: unknown): read
 
 function flatten(issue: Issue, above: readonly PropertyKey[] = []): readonly Issue[] {
   const path = [...above, ...issue.path];
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ ...issue, path: [...path, key], message: 'the key is unknown' }));
-  }
   if (issue.code !== 'invalid_union') return [{ ...issue, path }];
   const branch = issue.errors.find((issues) => !issues.some(isOtherKind));
   if (branch) return branch.flatMap((inner) => flatten(inner, path));
@@ -35,7 +32,6 @@ function problemOf(issue: Issue, value: unknown): ManifestProblem {
   return { path: pathText(path), message: isMissing ? 'it is missing' : (lengthProblem(issue, given) ?? message) };
 }
 
-/** Returns the problem of a string that is too long; undefined for another issue. */
 function lengthProblem(issue: Issue, given: unknown): string | undefined {
   if (issue.code !== 'too_big' || typeof given !== 'string') return undefined;
   return `it must have at most ${issue.maximum} characters, got ${given.length}: shorten it`;

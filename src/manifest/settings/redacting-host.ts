@@ -46,16 +46,16 @@ class RedactedTools implements LiveToolSet {
   private wrap(tool: Tool): Tool {
     const { redactor } = this;
     const { execute } = tool;
-    const described = { ...tool, description: redactor.values(tool.description) };
+    const described = { ...tool, description: redactor.text(tool.description) };
     if (execute === undefined) return described;
     return {
       ...described,
       async execute(input, context) {
         try {
-          return redactor.copyValues(await execute.call(tool, input, redactedContext(context, redactor)));
+          return redactor.copy(await execute.call(tool, input, redactedContext(context, redactor)));
         } catch (error) {
           // The abort reason must stay the same object, so it is not copied.
-          throw context.signal.aborted ? error : redactor.copyValues(error);
+          throw context.signal.aborted ? error : redactor.copy(error);
         }
       },
     };
@@ -63,6 +63,6 @@ class RedactedTools implements LiveToolSet {
 }
 
 function redactedContext(context: ToolContext, redactor: Redactor): ToolContext {
-  const progress = (data: unknown) => context.progress(redactor.copyValues(data));
+  const progress = (data: unknown) => context.progress(redactor.copy(data));
   return Object.create(context, { progress: { value: progress } }) as ToolContext;
 }

@@ -1,42 +1,23 @@
 import type { Logger } from '../../internal/logger.js';
-import { fold } from '../../internal/names-text.js';
 import { isPlainObject } from '../../internal/plain-data.js';
-import type { SettingDefinition } from '../extension.js';
 
 const REDACTED = '[redacted]';
 const MAX_DEPTH = 32;
 /** Shorter values would match almost everywhere. */
 const MIN_LENGTH = 4;
 
-/** Redacts sensitive settings: their values, and any value under a key with the setting's name. */
+/** Redacts the values of sensitive settings. */
 export class Redactor {
-  /** The forms of all values. Values that are too short are redacted only by the name of their setting. */
   private readonly forms = new Set<string>();
-  private readonly keys = new Map<string, RegExp>();
 
-  /** Adds a sensitive setting and its value. A value stays redacted even after the setting has changed. */
-  learn(setting: SettingDefinition, value: unknown): void {
-    for (const name of [setting.name, setting.envVar]) {
-      const key = fold(name ?? '');
-      if (key !== '' && !this.keys.has(key)) this.keys.set(key, keyPattern(key));
-    }
+  /** Adds a sensitive value. It stays redacted even after the setting has changed. */
+  learn(value: unknown): void {
     if (typeof value !== 'string' && typeof value !== 'number') return;
     const secret = String(value).trim();
     if (secret.length >= MIN_LENGTH) for (const form of formsOf(secret)) this.forms.add(form);
   }
 
-  /** Returns a string without sensitive values, and without any value that follows the name of a sensitive setting. */
   text(text: string): string {
-    let shown = this.values(text);
-    const folded = this.keys.size === 0 ? '' : fold(shown);
-    for (const [key, pattern] of this.keys) {
-      if (folded.includes(key)) shown = shown.replace(pattern, `$1${REDACTED}`);
-    }
-    return shown;
-  }
-
-  /** Returns a string without sensitive values. Names of settings are ignored. */
-  values(text: string): string {
     const spans = [...this.forms].flatMap((form) => spansOf(form, text));
     let shown = '';
     let from = 0;
@@ -48,14 +29,9 @@ export class Redactor {
     return shown + text.slice(from);
   }
 
-  /** Returns a copy without sensitive values, by value and by key. Does not call getters, and keeps bytes. */
+  /** Returns a copy without sensitive values. Does not call getters, and keeps bytes. */
   copy<T>(value: T): T {
-    return this.keys.size === 0 ? value : (this.walk(value, { seen: new Map(), depth: 0, byKey: true }) as T);
-  }
-
-  /** Same as `copy`, but by value only. */
-  copyValues<T>(value: T): T {
-    return this.forms.size === 0 ? value : (this.walk(value, { seen: new Map(), depth: 0, byKey: false }) as T);
+    return this.forms.size === 0 ? value : (this.walk(value, { seen: new Map(), depth: 0 }) as T);
   }
 
   /** Returns a logger that redacts each message and its details before `current()` logs them. */
@@ -68,8 +44,8 @@ export class Redactor {
   }
 
   private walk(value: unknown, walk: Walk): unknown {
-    if (typeof value === 'string') return walk.byKey ? this.text(value) : this.values(value);
-    if (typeof value === 'number') return this.values(String(value)) === String(value) ? value : REDACTED;
+    if (typeof value === 'string') return this.text(value);
+    if (typeof value === 'number') return this.text(String(value)) === String(value) ? value : REDACTED;
     if (typeof value !== 'object' || value === null || value instanceof Date || ArrayBuffer.isView(value)) return value;
     if (walk.depth > MAX_DEPTH) return REDACTED;
     return walk.seen.get(value) ?? this.walkObject(value, { ...walk, depth: walk.depth + 1 });
@@ -78,7 +54,7 @@ export class Redactor {
   private walkObject(value: object, walk: Walk): unknown {
     if (value instanceof Set) return new Set([...value].map((item) => this.walk(item, walk)));
     if (value instanceof Map) {
-      return new Map([...value].map(([key, item]) => [this.walk(key, walk), this.member(key, item, walk)]));
+      return new Map([...value].map(([key, item]) => [this.walk(key, walk), this.walk(item, walk)]));
     }
     const copy = emptyLike(value);
     if (copy === undefined) return this.walk(String(value), walk);
@@ -86,15 +62,15 @@ export class Redactor {
     for (const key of Reflect.ownKeys(value)) {
       if (key === 'length' && Array.isArray(value)) continue;
       const { value: item, enumerable = false } = Object.getOwnPropertyDescriptor(value, key) ?? {};
-      const [name, shown] = [typeof key === 'string' ? this.values(key) : key, this.member(key, item, walk)];
-      Object.defineProperty(copy, name, { value: shown, enumerable, writable: true, configurable: true });
+      const name = typeof key === 'string' ? this.text(key) : key;
+      Object.defineProperty(copy, name, {
+        value: this.walk(item, walk),
+        enumerable,
+        writable: true,
+        configurable: true,
+      });
     }
     return copy;
-  }
-
-  private member(key: unknown, item: unknown, walk: Walk): unknown {
-    const isNamed = walk.byKey && typeof key === 'string' && this.keys.has(fold(key));
-    return isNamed && item !== undefined && typeof item !== 'object' ? REDACTED : this.walk(item, walk);
   }
 }
 
@@ -119,18 +95,9 @@ function spansOf(form: string, text: string): readonly Span[] {
   return spans;
 }
 
-/** The state of a walk through a value. */
 interface Walk {
   readonly seen: Map<object, unknown>;
   readonly depth: number;
-  readonly byKey: boolean;
-}
-
-/** Matches `name: value`, `name=value` and `"name": "value"`. */
-function keyPattern(key: string): RegExp {
-  const letters = [...key].join('[^\\p{L}\\p{N}\\n]{0,3}');
-  const text = String.raw`(?<![\p{L}\p{N}])(${letters}["']?\s*[:=]\s*)(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s,;}"']+)`;
-  return new RegExp(text, 'giu');
 }
 
 /**

@@ -4,7 +4,6 @@ import type { SettingDefinition } from '../extension.js';
 const REFERENCE = /\$\{([^{}]{1,200})\}|\{\{([^{}]{1,200})\}\}/g;
 const PREFIX = /^\s*(?:settings?|user_config|config|env)\s*[.:]/;
 
-/** A reference to a setting in a string. */
 interface SettingReference {
   readonly text: string;
   readonly setting: SettingDefinition;

@@ -26,7 +26,6 @@ export interface ResolvedSettings {
   readonly problems: readonly SettingProblem[];
 }
 
-/** A problem with a setting or its value. */
 interface SettingProblem {
   readonly setting: string;
   readonly message: string;
@@ -132,7 +131,6 @@ export function mergeConfiguration(
   return { ...host, extensions: Object.fromEntries([...others, ...merged]) };
 }
 
-/** Returns the `extensions` object of a configuration. */
 function storedSettings(config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return isObject(config.extensions) ? config.extensions : {};
 }

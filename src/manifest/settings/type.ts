@@ -1,7 +1,6 @@
 import type { SettingValue } from '../../skills/skill.js';
 import type { SettingDefinition } from '../extension.js';
 
-/** Returns the type of a setting's value. */
 function typeOfSetting({ type, default: fallback, enum: choices }: SettingDefinition): string {
   return type ?? typeof (fallback ?? choices?.[0] ?? '');
 }

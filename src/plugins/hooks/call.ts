@@ -100,8 +100,40 @@ function kindOf(input: unknown): string {
   return input === null ? 'null' : typeof input;
 }
 
+/** A tool result after all plugins. */
+export interface PassedResult {
+  readonly result: ToolExecutionResult;
+  /** True if a plugin failed. The original result must then stay hidden. */
+  readonly isWithheld: boolean;
+}
+
+/**
+ * Passes a tool result through the plugins in order. Each plugin gets the result that the previous plugin returned. If
+ * a plugin fails, a fixed error replaces the result. The plugin's own error message is left out, because it may quote
+ * text that the plugin was to remove.
+ */
+export async function passAfter(
+  parts: readonly PluginPart[],
+  shown: { readonly call: PluginCall; readonly result: ToolExecutionResult },
+  calling: PluginCalling,
+): Promise<PassedResult> {
+  const { call } = shown;
+  let { result } = shown;
+  let isWithheld = false;
+  for (const part of parts) {
+    if (part.afterTool === undefined) continue;
+    const answer = await askAfter(part, { call, result }, calling);
+    if (answer === undefined) isWithheld = true;
+    result = answer ?? {
+      content: `Plugin "${part.name}" failed after tool "${call.name}", so the result is withheld.`,
+      isError: true,
+    };
+  }
+  return { result, isWithheld };
+}
+
 /** Passes a tool result to one plugin. Resolves to undefined if the plugin fails. Rejects only if the signal aborts. */
-export async function askAfter(
+async function askAfter(
   part: PluginPart,
   shown: { readonly call: PluginCall; readonly result: ToolExecutionResult },
   calling: PluginCalling,

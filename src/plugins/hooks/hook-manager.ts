@@ -7,10 +7,9 @@ import type { AgentLifecycle, LifecycleLoader, LoaderHost } from '../../lifecycl
 import { validatePlugin } from '../check-plugin.js';
 import { PluginConflictError } from '../error.js';
 import type { Plugin, PluginContext, ToolExecutionResult } from '../plugin.js';
-import { askMessage, callInTime, type PluginCalling, type ToolVerdict } from './call.js';
+import { askBefore, askMessage, callInTime, type PluginCalling, passAfter, type ToolVerdict } from './call.js';
 import { pluginLifecycles } from './lifecycles.js';
 import { type PluginPart, partOf } from './part.js';
-import { passAfter, passBefore } from './pipeline.js';
 
 /** Options of `createHookManager`. */
 export interface HookManagerOptions {
@@ -18,12 +17,6 @@ export interface HookManagerOptions {
   readonly timeoutMs?: number | undefined;
   readonly logger?: Logger | undefined;
   readonly clock?: Clock | undefined;
-}
-
-/** The ids of a tool call, for plugins that use them. */
-export interface HookCallIds {
-  readonly callId: string;
-  readonly sessionId: string;
 }
 
 /**
@@ -53,7 +46,7 @@ export interface HookManager extends LifecycleLoader {
     input: Record<string, unknown>,
   ): Promise<{ name: string; input: Record<string, unknown> } | null>;
   /** Same as `beforeToolExecute`, but returns the reason for the model if the call is blocked. */
-  judgeToolCall(name: string, input: Record<string, unknown>, ids?: HookCallIds): Promise<ToolVerdict>;
+  judgeToolCall(name: string, input: Record<string, unknown>): Promise<ToolVerdict>;
   /**
    * Returns the tool result after every plugin's `afterToolExecute`. If a plugin fails, an error replaces the original
    * result.
@@ -82,7 +75,7 @@ export function resolveCalling({
   return { timeoutMs, logger, clock };
 }
 
-const NO_CALL: HookCallIds = { callId: '', sessionId: '' };
+const NO_IDS = { callId: '', sessionId: '' };
 
 /** A plugin and its callable form. */
 export interface Member {
@@ -154,12 +147,19 @@ export class PluginHookManager implements Omit<HookManager, keyof LifecycleLoade
     return verdict.blocked === undefined ? { name: verdict.name, input: verdict.input } : null;
   }
 
-  judgeToolCall(name: string, input: Record<string, unknown>, ids: HookCallIds = NO_CALL): Promise<ToolVerdict> {
-    return passBefore(this.parts, { name, input, ...ids }, this.calling);
+  async judgeToolCall(name: string, input: Record<string, unknown>): Promise<ToolVerdict> {
+    let call = { name, input, ...NO_IDS };
+    for (const part of this.parts) {
+      if (part.beforeTool === undefined) continue;
+      const verdict = await askBefore(part, call, this.calling);
+      if (verdict.blocked !== undefined) return verdict;
+      call = { ...verdict, ...NO_IDS };
+    }
+    return { name: call.name, input: call.input };
   }
 
   async afterToolExecute(name: string, input: Record<string, unknown>, result: ToolExecutionResult) {
-    const passed = await passAfter(this.parts, { call: { name, input, ...NO_CALL }, result }, this.calling);
+    const passed = await passAfter(this.parts, { call: { name, input, ...NO_IDS }, result }, this.calling);
     return passed.result;
   }
 

@@ -5,9 +5,16 @@ import type { RunContext } from '../../lifecycle/run-context.js';
 import type { FinishReason } from '../../model/model.js';
 import type { ToolResult } from '../../tools/tool.js';
 import { errorResult } from '../../tools/tool-result.js';
-import { askBefore, askMessage, callInTime, hasMessage, type PluginCalling, type ToolVerdict } from './call.js';
+import {
+  askBefore,
+  askMessage,
+  callInTime,
+  hasMessage,
+  type PluginCalling,
+  passAfter,
+  type ToolVerdict,
+} from './call.js';
 import type { PluginCall, PluginPart } from './part.js';
-import { passAfter } from './pipeline.js';
 import { resultText, shownResult } from './tool.js';
 
 /** Settings for all plugins of one agent. */

@@ -50,7 +50,6 @@ export class AgentTools {
     host.signal.addEventListener('abort', () => this.clear(), { once: true });
   }
 
-  /** Returns the registry for one plugin. */
   registryOf(owner: PluginPart): PluginToolRegistry {
     return {
       list: () => [...new Set(this.all().map(({ name }) => name))],

@@ -119,7 +119,6 @@ async function kindOf(path: string): Promise<'file' | 'folder' | undefined> {
   return found?.isDirectory() ? 'folder' : undefined;
 }
 
-/** Reads the package.json of a directory. Undefined if the file does not exist. */
 async function manifestOf(folder: string): Promise<Readonly<Record<string, unknown>> | undefined> {
   const path = join(folder, 'package.json');
   if ((await kindOf(path)) === undefined) return undefined;

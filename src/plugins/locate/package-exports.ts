@@ -33,7 +33,6 @@ export function exportedPath(exports: unknown, subpath: string): Target {
   return undefined;
 }
 
-/** `exports` without subpaths apply to the package itself. */
 function subpathsOf(exports: unknown): Subpaths {
   const isMap = isObject(exports) && Object.keys(exports).some((key) => key.startsWith('.'));
   return isMap ? exports : { '.': exports };

@@ -9,7 +9,6 @@ import { adaptHooks, type OpencodeHooks, problemOfHooks } from './hooks.js';
 
 type OpencodeFactory = (context: object, options?: Record<string, unknown>) => unknown;
 
-/** One plugin factory that an opencode module exports. */
 interface OpencodeExport {
   readonly name: string;
   readonly factory: OpencodeFactory;
@@ -77,7 +76,6 @@ export async function opencodePlugins(exports: readonly OpencodeExport[], from: 
   return plugins;
 }
 
-/** Calls `dispose` of plugins that are not used, in reverse order. */
 async function disposeOf(made: readonly unknown[], { logger }: OpencodeHost): Promise<void> {
   for (const hooks of made.toReversed()) {
     try {

@@ -123,7 +123,6 @@ async function passSystem(request: ModelCallRequest, from: OpencodeRun) {
   return { ...request, messages: [{ role: 'system', content } as const, ...rest] };
 }
 
-/** Splits messages into the leading system instructions and the conversation. */
 function divide(messages: readonly Message[]): [string[], readonly Message[]] {
   const end = messages.findIndex(({ role }) => role !== 'system');
   const count = end < 0 ? messages.length : end;

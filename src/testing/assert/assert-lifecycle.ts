@@ -1,30 +1,12 @@
-import {
-  anything,
-  boolean,
-  callable,
-  listOf,
-  oneOf,
-  text,
-  timerMs,
-  whole,
-  withMethods,
-} from '../../internal/options/rules.js';
+import { anything, boolean, listOf, oneOf, text, timerMs, whole, withMethods } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
+import type { ReplayKit } from './bench.js';
 import { Lab, type SubjectSource } from './lab.js';
 import { CHECKS } from './lifecycle-checks.js';
 import { LifecycleBudgetError, type LifecycleCheck, LifecycleFaultyError } from './lifecycle-fault.js';
 import { watchRejections } from './rejection-watch.js';
-import type { ReplayKit } from './replay-kit.js';
 import { LATE, within } from './time-limit.js';
-
-/** The check that `assertLifecycle` is about to make. */
-export interface AssertProgress {
-  readonly check: LifecycleCheck;
-  /** The position of the check, from 1 to `total`. */
-  readonly index: number;
-  readonly total: number;
-}
 
 /** Options of `assertLifecycle`. */
 export interface AssertLifecycleOptions<Context = unknown> {
@@ -45,8 +27,6 @@ export interface AssertLifecycleOptions<Context = unknown> {
   readonly limitMs?: number | undefined;
   /** Checks to skip, because the lifecycle breaks their rules on purpose. */
   readonly skip?: readonly LifecycleCheck[] | undefined;
-  /** Called before each check. A throw ends the assertion with that error. */
-  readonly onProgress?: ((progress: AssertProgress) => void) | undefined;
   /** Time for all checks together, in milliseconds. Default: 60,000. A test needs a longer time limit than this. */
   readonly budgetMs?: number | undefined;
 }
@@ -61,7 +41,6 @@ const rules = {
   runs: whole(1),
   limitMs: timerMs,
   skip: listOf(oneOf(...CHECK_NAMES)),
-  onProgress: callable,
   budgetMs: timerMs,
 } satisfies OptionTable<AssertLifecycleOptions>;
 
@@ -74,12 +53,11 @@ export type AssertLifecycleArguments<Context> = unknown extends Context
  * Runs a lifecycle on a real agent with scripted models, and checks that it keeps its contract. Among other rules:
  *
  * - every tool call keeps exactly one result;
- * - an abort ends the run at once, at any hook and any step;
- * - failing, hanging and slow models and tools are handled;
- * - a stream gives the same result as a run;
+ * - a hook neither swallows an abort nor goes on after it;
+ * - no hook fails or hangs when models and tools fail, hang or exceed their time limits;
+ * - streamed text is the text of the response;
  * - concurrent runs share no data;
  * - hooks change no data in place, and do not call `next` after they have settled;
- * - other lifecycles get their `afterAgent` or `onError`;
  * - no promise rejection is left unhandled.
  *
  * Resolves with the checks that were made. Rejects with LifecycleFaultyError, which lists everything that is broken.
@@ -100,7 +78,7 @@ export async function assertLifecycle<Context = unknown>(
   const lab = new Lab(lifecycle as SubjectSource, { input, runs, limitMs, context, replay });
   const unwatch = watchRejections(lab.report);
   try {
-    const isLate = (await within(performAll(lab, checks, options.onProgress), budgetMs)) === LATE;
+    const isLate = (await within(performAll(lab, checks), budgetMs)) === LATE;
     if (isLate) throw new LifecycleBudgetError(lab.stop(), budgetMs);
   } finally {
     unwatch();
@@ -109,14 +87,7 @@ export async function assertLifecycle<Context = unknown>(
   return checks;
 }
 
-async function performAll(
-  lab: Lab,
-  checks: readonly LifecycleCheck[],
-  onProgress: AssertLifecycleOptions['onProgress'],
-): Promise<void> {
-  for (const [at, check] of checks.entries()) {
-    onProgress?.({ check, index: at + 1, total: checks.length });
-    if (!(await lab.perform(check))) return;
-  }
+async function performAll(lab: Lab, checks: readonly LifecycleCheck[]): Promise<void> {
+  for (const check of checks) if (!(await lab.perform(check))) return;
   await lab.close();
 }

@@ -1,13 +1,25 @@
+import type { AgentOptions } from '../../agent/agent-options.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import type { Trial, TrialOptions } from '../trial/trial.js';
-import type { ReplayKit } from './replay-kit.js';
+
+/** The part of a durable lifecycle that the check uses. */
+export interface DurableKit {
+  /** Returns the options of an agent whose runs are durable. */
+  options(options: AgentOptions): AgentOptions;
+}
+
+/** The functions of `keelson/durable` that the check `replay` needs. An object, so that tests load them only if used. */
+export interface ReplayKit {
+  /** The function `durable`. */
+  durable(options: { readonly step: never; readonly maxAttempts: number }): DurableKit;
+  /** The function `memoryStep`. */
+  memoryStep(options: { readonly journal?: never }): { readonly journal: readonly unknown[] };
+}
 
 /** The environment of one check. */
-export interface Bench extends Omit<TrialOptions, 'enter'> {
+export interface Bench extends TrialOptions {
   /** An agent with the lifecycle under test. */
   readonly trial: Trial;
-  /** Creates the same agent without the lifecycle. */
-  readonly bare: () => Trial;
   /** Returns the lifecycle under test: a new one each time, if the assertion got a function. */
   readonly subject: () => AgentLifecycle<never>;
   /** The functions of `keelson/durable`, if the lifecycle is checked for replays. */

@@ -1,20 +1,17 @@
 import { describeError } from '../../errors.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import { nameOf } from '../trial/observed-lifecycle.js';
-import { createTrial, type Trial, type TrialOptions } from '../trial/trial.js';
+import { createTrial, type Trial } from '../trial/trial.js';
+import type { Bench } from './bench.js';
 import { CHECKS } from './lifecycle-checks.js';
 import { type LifecycleCheck, type LifecycleFault, LifecycleFaultyError, type Report } from './lifecycle-fault.js';
-import type { ReplayKit } from './replay-kit.js';
 import { pause } from './time-limit.js';
 
 /** A lifecycle under test, or a function that creates it. */
 export type SubjectSource = AgentLifecycle<never> | (() => AgentLifecycle<never>);
 
 /** Options of a lab. */
-export interface LabOptions extends Omit<TrialOptions, 'enter' | 'report' | 'giveUp'> {
-  readonly runs: number;
-  readonly replay: ReplayKit | undefined;
-}
+export type LabOptions = Pick<Bench, 'input' | 'context' | 'limitMs' | 'runs' | 'replay'>;
 
 /** Waiting time after each check, so that delayed errors of hooks appear. */
 const GRACE_MS = 10;
@@ -69,33 +66,25 @@ export class Lab {
     return { lifecycle, check, run, faults };
   }
 
-  /** Closes the agent that all checks share, if there is one. */
   async close(): Promise<void> {
     await this.shared?.close();
     await pause(GRACE_MS);
   }
 
   private async conduct(check: LifecycleCheck): Promise<void> {
-    const trial = this.open();
-    const bare = () => createTrial([], this.trialOptions());
-    await CHECKS[check]({ ...this.trialOptions(), trial, bare, subject: () => this.subject() });
+    const subject = () => (typeof this.source === 'function' ? this.source() : this.source);
+    const trial = this.shared ?? this.open(subject());
+    if (typeof this.source !== 'function') this.shared = trial;
+    await CHECKS[check]({ ...this.trialOptions(), trial, subject });
     if (trial !== this.shared) await trial.close();
   }
 
-  private open(): Trial {
-    if (this.shared !== undefined) return this.shared;
-    const subject = this.subject();
+  private open(subject: AgentLifecycle<never>): Trial {
     if (typeof subject === 'object' && subject !== null) this.name = nameOf(subject);
-    const trial = createTrial([subject], this.trialOptions());
-    if (typeof this.source !== 'function') this.shared = trial;
-    return trial;
+    return createTrial([subject], this.trialOptions());
   }
 
-  private subject(): AgentLifecycle<never> {
-    return typeof this.source === 'function' ? this.source() : this.source;
-  }
-
-  private trialOptions(): LabOptions & TrialOptions {
+  private trialOptions() {
     const enter = (run: string) => {
       if (this.isStopped) throw new LifecycleFaultyError(this.name, this.faults);
       this.run = run;

@@ -1,7 +1,7 @@
 import { differenceOf } from '../trial/difference.js';
-import { comparable, shapeOf, streamProblem } from '../trial/outcome.js';
+import { comparable } from '../trial/outcome.js';
 import { SCENARIOS } from '../trial/scenarios.js';
-import type { Scenario } from '../trial/trial.js';
+import { createTrial, type Scenario } from '../trial/trial.js';
 import { checkAbort } from './abort-check.js';
 import type { Bench } from './bench.js';
 import { checkConcurrency } from './concurrency-check.js';
@@ -19,7 +19,12 @@ export const CHECKS: Readonly<Record<LifecycleCheck, (bench: Bench) => Promise<v
   'tool-errors': (bench) => runEach(bench, [SCENARIOS.toolErrors]),
   'model-errors': (bench) => runEach(bench, [SCENARIOS.modelError, SCENARIOS.rubbish]),
   'time-outs': (bench) => runEach(bench, [SCENARIOS.toolTimeout, SCENARIOS.modelTimeout]),
-  streaming: checkStreaming,
+  streaming: async ({ trial }) => {
+    for (const make of ALL) {
+      const scenario = make();
+      await trial.run({ ...scenario, name: `${scenario.name}, as a stream`, stream: true });
+    }
+  },
   passive: checkPassive,
   replay: async (bench) => bench.replay && checkReplay(bench, bench.replay),
   abort: checkAbort,
@@ -32,32 +37,15 @@ async function runEach({ trial }: Bench, scenarios: readonly (() => Scenario)[])
   for (const make of scenarios) await trial.run(make());
 }
 
-async function checkStreaming({ trial, report }: Bench): Promise<void> {
+async function checkPassive({ trial, report, ...options }: Bench): Promise<void> {
+  const without = createTrial([], { ...options, report });
   for (const make of ALL) {
-    const once = await trial.run(make());
-    const again = await trial.run(make());
-    const streamed = await trial.run(asStream(make()));
-    // Compares only the shape if two equal runs differ, for example because the lifecycle adds dates.
-    const view = differenceOf(comparable(once), comparable(again)) === undefined ? comparable : shapeOf;
-    const difference = differenceOf(view(streamed), view(once));
-    if (difference !== undefined) report(`a stream must give the same result as a run: ${difference}`, 'stream result');
-    const problem = streamProblem(streamed);
-    if (problem !== undefined) report(problem, 'stream text');
+    const expected = comparable(await without.run(make()));
+    const difference = differenceOf(comparable(await trial.run(make())), expected);
+    if (difference !== undefined) report(`a passive lifecycle must not change the run: ${difference}`);
   }
 }
 
-async function checkPassive({ trial, bare, report }: Bench): Promise<void> {
-  const without = bare();
-  for (const make of ALL) {
-    for (const prepare of [make, () => asStream(make())]) {
-      const expected = comparable(await without.run(prepare()));
-      const difference = differenceOf(comparable(await trial.run(prepare())), expected);
-      if (difference !== undefined) report(`a passive lifecycle must not change the run: ${difference}`);
-    }
-  }
-}
-
-/** Opens a session, makes two runs in it, and closes it. */
 async function checkSession({ trial, giveUp, limitMs }: Bench): Promise<void> {
   const session = await within(trial.agent.session(), limitMs);
   if (session === LATE) return giveUp(`the session did not open within ${limitMs} ms`);
@@ -67,8 +55,4 @@ async function checkSession({ trial, giveUp, limitMs }: Bench): Promise<void> {
     await trial.run({ ...SCENARIOS.answer(), name: 'the second run of a session', session });
   }
   if ((await within(session.close(), limitMs)) === LATE) giveUp(`the session did not close within ${limitMs} ms`);
-}
-
-function asStream(scenario: Scenario): Scenario {
-  return { ...scenario, name: `${scenario.name}, as a stream`, stream: true };
 }

@@ -6,18 +6,13 @@ import { differenceOf } from '../trial/difference.js';
 import { comparable, errorOutcome, type Outcome, resultOutcome } from '../trial/outcome.js';
 import { SCENARIOS } from '../trial/scenarios.js';
 import { type Scenario, trialTools } from '../trial/trial.js';
-import type { Bench } from './bench.js';
-import type { ReplayKit } from './replay-kit.js';
+import type { Bench, ReplayKit } from './bench.js';
 import { LATE, pause, within } from './time-limit.js';
 
 /** The scenarios that end by themselves, without a time limit. */
-const REPLAYED: readonly (() => Scenario)[] = [
-  SCENARIOS.answer,
-  SCENARIOS.parts,
-  SCENARIOS.tools,
-  SCENARIOS.toolErrors,
-  SCENARIOS.modelError,
-];
+const REPLAYED: readonly (() => Scenario)[] = Object.values<() => Scenario>(SCENARIOS).filter(
+  (make) => make().timeouts === undefined,
+);
 
 /** Lets the system clock go on between a run and its replay, so that a hook that reads it differs. */
 const PAUSE_MS = 5;
@@ -71,5 +66,5 @@ function replayProblem(first: Attempt, replay: Attempt): string | undefined {
   return taken === known ? undefined : `the replay took ${taken} steps, not ${known}`;
 }
 
-const WITNESS = { requests: [], events: [], aborted: false };
+const WITNESS = { requests: [], events: [] };
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };

@@ -7,8 +7,8 @@ export interface ContractCase {
   run(): Promise<void>;
 }
 
-/** Tests by name. Each receives the store under test. */
-export type CaseTable<Subject> = Readonly<Record<string, (subject: Subject) => Promise<void>>>;
+/** Tests by name. */
+export type CaseTable<Given> = Readonly<Record<string, (given: Given) => Promise<void>>>;
 
 /** A store to test, with its clock. */
 export interface ContractSubject<Store> {
@@ -20,34 +20,34 @@ export interface ContractSubject<Store> {
   close?(store: Store): Awaitable<unknown>;
 }
 
-/** Returns a subject whose `pass` is always a function. */
-export function withPass<Store, Subject extends ContractSubject<Store>>(subject: Subject) {
-  const wait = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms));
-  return { ...subject, pass: async (ms: number) => void (await (subject.pass ?? wait)(ms)) };
+const LONG = 'x'.repeat(300);
+
+/** Strings that collide or fail if a store joins, escapes, matches or uses them as paths or properties incorrectly. */
+export const ODD_STRINGS: readonly string[] = [
+  ...['__proto__', 'constructor', 'a', 'A', 'a:b', 'a b', 'a/b', '../up', '.', 'con', '*', '[a]', '{a}', '%', ' '],
+  ...['ü 🎉', '\0', 'a\0b', 'a\nb', '\ud800', '\ud801', LONG, `${LONG}y`, `${LONG}z`],
+];
+
+/** Moves the clock of a store, or waits. */
+export async function passTime({ pass }: Pick<ContractSubject<unknown>, 'pass'>, ms: number): Promise<void> {
+  if (pass === undefined) await new Promise<void>((resolve) => void setTimeout(resolve, ms));
+  else await pass(ms);
 }
 
-/** Combines tables of tests into a list of cases. A case closes the stores that it has opened. */
-export function casesOf<Store, Subject extends ContractSubject<Store>>(
-  subject: Subject,
-  tables: readonly CaseTable<Subject>[],
+/** Combines tables of tests into a list of cases. Each case opens a store, gives it to its test, and closes it. */
+export function casesOf<Store, Given>(
+  { open, close }: ContractSubject<Store>,
+  give: (store: Store) => Given,
+  tables: readonly CaseTable<Given>[],
 ): ContractCase[] {
-  const tests = tables.flatMap((table) => Object.entries(table));
-  return tests.map(([name, test]) => ({ name, run: () => runCase(subject, test) }));
-}
-
-async function runCase<Store, Subject extends ContractSubject<Store>>(
-  subject: Subject,
-  test: (subject: Subject) => Promise<void>,
-): Promise<void> {
-  const opened: Store[] = [];
-  const open = async () => {
-    const store = await subject.open();
-    opened.push(store);
-    return store;
+  const runCase = async (test: CaseTable<Given>[string]) => {
+    const store = await open();
+    try {
+      await test(give(store));
+    } finally {
+      await close?.(store);
+    }
   };
-  try {
-    await test({ ...subject, open });
-  } finally {
-    for (const store of opened) await subject.close?.(store);
-  }
+  const tests = tables.flatMap((table) => Object.entries(table));
+  return tests.map(([name, test]) => ({ name, run: () => runCase(test) }));
 }

@@ -20,7 +20,6 @@ export function differenceOf(actual: unknown, expected: unknown, path = ''): str
   return undefined;
 }
 
-/** True for objects and arrays, including typed arrays. */
 function isCompound(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }

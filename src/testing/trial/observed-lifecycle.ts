@@ -12,20 +12,16 @@ import { differenceOf } from './difference.js';
 export interface Observer {
   /** The wrapper to register instead of the lifecycle. */
   readonly lifecycle: AgentLifecycle;
-  /** Records a problem. */
   readonly report: Report;
   /** Called before each hook, and again when a hook has returned a promise. */
   onStep: (step: string) => void;
-  /** Delays the return of an asynchronous `beforeAgent`. Called when `beforeAgent` is pending. */
-  holdEntry: (() => Promise<void>) | undefined;
-  /** Returns the hooks that have not settled, except wraps that wait for `next`. */
-  running(): readonly HookName[];
+  /** The calls that have not settled. */
+  readonly pending: Set<HookCall>;
 }
 
 /** One call of a hook. */
 interface HookCall {
   readonly hook: HookName;
-  settled: boolean;
   /** Number of pending calls of `next`. */
   waiting: number;
   /** True if `next` rejected because the run was aborted. */
@@ -38,26 +34,29 @@ type Next = (request?: unknown) => Promise<unknown>;
 
 /** Wraps a lifecycle in an observer. Hooks are called on the original lifecycle, so that `this` is unchanged. */
 export function observeLifecycle(subject: AgentLifecycle<never>, report: Report): Observer {
-  const calls = new Set<HookCall>();
   const { priority, onFailure, timeoutMs, holdStream, tools } = subject;
   const members: Record<string, unknown> = { name: nameOf(subject), priority, onFailure, timeoutMs, holdStream, tools };
   const observer: Observer = {
     lifecycle: members as AgentLifecycle,
     report,
     onStep: () => {},
-    holdEntry: undefined,
-    running: () => [...calls].filter((call) => call.waiting === 0).map((call) => call.hook),
+    pending: new Set(),
   };
   for (const hook of HOOKS) {
     const own = subject[hook] as Hook | undefined;
     if (own === undefined) continue;
     members[hook] = (...args: readonly unknown[]) => {
-      const call: HookCall = { hook, settled: false, waiting: 0, aborted: false, results: [] };
-      calls.add(call);
-      return callHook({ observer, call, close: () => calls.delete(call) }, own.bind(subject), args);
+      const call: HookCall = { hook, waiting: 0, aborted: false, results: [] };
+      observer.pending.add(call);
+      return callHook({ observer, call }, own.bind(subject), args);
     };
   }
   return observer;
+}
+
+/** Names the hooks that have not settled, except wraps that wait for `next`. */
+export function hooksAtWork({ pending }: Observer): readonly HookName[] {
+  return [...new Set([...pending].flatMap(({ hook, waiting }) => (waiting === 0 ? [hook] : [])))];
 }
 
 /** Returns the name that an agent would show for the lifecycle. */
@@ -66,25 +65,25 @@ export function nameOf(subject: AgentLifecycle<never>): string {
   return own === undefined || own === '' || own === 'Object' ? 'lifecycle' : own;
 }
 
-/** The step at which a delayed `beforeAgent` returns. */
-export const DELAYED_ENTRY = 'beforeAgent, after a delay';
-
 interface Watch {
   readonly observer: Observer;
   readonly call: HookCall;
-  readonly close: () => void;
 }
 
 function callHook(watch: Watch, own: Hook, [first, second]: readonly unknown[]): unknown {
   const { observer, call } = watch;
   const before = cloneData(dataOf(call.hook, first));
   const settle = (value?: unknown) => {
-    call.settled = true;
-    watch.close();
+    observer.pending.delete(call);
     const change = differenceOf(dataOf(call.hook, first), before);
-    if (change !== undefined) reportChange(watch, change);
+    const kind = `${call.hook} changed its arguments in place`;
+    if (change !== undefined) observer.report(`${kind}: ${change}`, kind);
     checkAnswer(watch, value);
     return value;
+  };
+  const fail = (error: unknown): never => {
+    observer.pending.delete(call);
+    throw error;
   };
   observer.onStep(call.hook);
   const isWrap = call.hook === 'wrapModelCall' || call.hook === 'wrapToolCall';
@@ -92,32 +91,10 @@ function callHook(watch: Watch, own: Hook, [first, second]: readonly unknown[]):
     const returned = own(first, isWrap ? watchNext(watch, second as Next) : second);
     if (!isPromise(returned)) return settle(returned);
     observer.onStep(`${call.hook}, while it is pending`);
-    const held = call.hook === 'beforeAgent' ? heldEntry(observer, returned) : returned;
-    return held.then(settle, (error) => fail(watch, error));
+    return returned.then(settle, fail);
   } catch (error) {
-    return fail(watch, error);
+    return fail(error);
   }
-}
-
-function heldEntry(observer: Observer, returned: PromiseLike<unknown>): PromiseLike<unknown> {
-  if (observer.holdEntry === undefined) return returned;
-  const delay = observer.holdEntry();
-  return returned.then(async (value) => {
-    await delay;
-    observer.onStep(DELAYED_ENTRY);
-    return value;
-  });
-}
-
-function reportChange({ observer, call }: Watch, change: string): void {
-  const kind = `${call.hook} changed its arguments in place`;
-  observer.report(`${kind}: ${change}`, kind);
-}
-
-function fail({ call, close }: Watch, error: unknown): never {
-  call.settled = true;
-  close();
-  throw error;
 }
 
 /** Returns the part of a hook's first argument that belongs to the run and must not be changed in place. */
@@ -132,7 +109,7 @@ function dataOf(hook: HookName, value: unknown): unknown {
 
 function watchNext({ observer, call }: Watch, next: Next): Next {
   return (request) => {
-    if (call.settled) observer.report(`${call.hook} called \`next\` after it had settled`);
+    if (!observer.pending.has(call)) observer.report(`${call.hook} called \`next\` after it had settled`);
     else if (call.aborted) observer.report(`${call.hook} called \`next\` again after the run was aborted`);
     call.waiting += 1;
     const outcome = next(request).then(

@@ -24,8 +24,6 @@ export interface Witness {
   readonly requests: readonly ModelRequest[];
   /** The events in order, if the run was a stream. */
   readonly events: readonly AgentEvent[];
-  /** True if the run had been aborted when it ended. */
-  readonly aborted: boolean;
 }
 
 /** Returns the outcome of a run that returned a result. */
@@ -64,28 +62,26 @@ export function shapeOf({ ending, history }: Outcome): unknown {
 /** Returns the problems that make any outcome invalid, whatever the scenario. */
 export function outcomeProblems(outcome: Outcome): readonly { readonly problem: string; readonly kind?: string }[] {
   const { ending, error, history, requests } = outcome;
-  const asked = requests.map(({ messages }, index) => ({
-    problem: pairingProblem(messages),
-    what: `model call ${index + 1}`,
-  }));
-  const kept = { problem: pairingProblem(history, ending === 'suspended'), what: 'the history of the run' };
+  const asked = requests.map(({ messages }, index) => [`model call ${index + 1}`, pairingProblem(messages)] as const);
+  const kept = ['the history of the run', pairingProblem(history, ending === 'suspended')] as const;
   // Reports only the first one, because all later messages contain the same gap.
-  const unpaired = [...asked, kept].find(({ problem }) => problem !== undefined);
+  const unpaired = [...asked, kept].find(([, problem]) => problem !== undefined);
   const problems: { problem: string; kind?: string }[] = [];
-  if (unpaired !== undefined)
-    problems.push({
-      problem: `${unpaired.what} must pair each tool call with its result: ${unpaired.problem}`,
-      kind: 'pairing',
-    });
+  if (unpaired !== undefined) {
+    const [place, problem] = unpaired;
+    problems.push({ problem: `${place} must pair each tool call with its result: ${problem}`, kind: 'pairing' });
+  }
   if (error instanceof LifecycleError) problems.push({ problem: error.message });
   else if (error !== undefined && !(error instanceof RunError)) {
     problems.push({ problem: `the run could not start: ${describeError(error)}` });
   }
+  const streamed = streamProblem(outcome);
+  if (streamed !== undefined) problems.push({ problem: streamed, kind: 'stream text' });
   return problems;
 }
 
 /** Returns a problem if the streamed text of a turn differs from the text of its response. */
-export function streamProblem({ events }: Outcome): string | undefined {
+function streamProblem({ events }: Outcome): string | undefined {
   for (const [index, event] of events.entries()) {
     if (event.type !== 'model-end' || event.response === undefined) continue;
     // Considers only earlier deltas: a lifecycle may later end the run with its own text.

@@ -7,14 +7,12 @@ import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import type { UserMessage } from '../../model/message.js';
 import type { Tool } from '../../tools/tool.js';
 import type { Report } from '../assert/lifecycle-fault.js';
-import { type CountedSignal, createCountedSignal } from '../assert/listener-count.js';
 import { LATE, pause, within } from '../assert/time-limit.js';
 import { faultyTool } from '../script/faulty-tool.js';
 import { type ScriptedModel, scriptedModel } from '../script/scripted-model.js';
 import type { ScriptEntry } from '../script/step.js';
-import { nameOf, type Observer, observeLifecycle } from './observed-lifecycle.js';
+import { hooksAtWork, nameOf, type Observer, observeLifecycle } from './observed-lifecycle.js';
 import { errorOutcome, type Outcome, outcomeProblems, resultOutcome } from './outcome.js';
-import { createProbe, type Probe } from './probe.js';
 
 /** One run to test a lifecycle with. */
 export interface Scenario {
@@ -28,8 +26,8 @@ export interface Scenario {
   readonly stream?: boolean | undefined;
   /** The session of the run. Default: the run is made on the agent, without a session. */
   readonly session?: Session | undefined;
-  /** The signal of the run. Default: a signal that never aborts. */
-  readonly abort?: CountedSignal | undefined;
+  /** Aborts the run. */
+  readonly abort?: AbortController | undefined;
 }
 
 /** Options that all trials of one assertion share. */
@@ -45,7 +43,7 @@ export interface TrialOptions {
   readonly giveUp: (problem: string) => never;
 }
 
-/** An agent with the lifecycle under test between two probes, and with tools for every kind of failure. */
+/** An agent with the lifecycle under test, and with tools for every kind of failure. */
 export interface Trial {
   readonly agent: Agent;
   /** Undefined in a trial without a lifecycle. */
@@ -63,17 +61,16 @@ export function createTrial(subjects: readonly [AgentLifecycle<never>?], options
   new Agent<never>({ model: scriptedModel([]), lifecycle: subjects as readonly AgentLifecycle<never>[] });
   const [subject] = subjects;
   const observer = subject && observeLifecycle(subject, options.report);
-  const probes = [createProbe('outer-probe', 100), createProbe('inner-probe', 0)] as const;
   const agent = new Agent({
     name: 'trial',
     model: scriptedModel([]),
     tools: trialTools(),
-    lifecycle: [probes[0].lifecycle, ...(observer ? [observer.lifecycle] : []), probes[1].lifecycle],
+    lifecycle: observer ? [observer.lifecycle] : [],
     logger: failureLogger(subject && nameOf(subject), options.report),
     // Ends hanging tools even without abort: a lifecycle with a cache may call one in a run that has no time limit.
     timeouts: { toolMs: Math.ceil(options.limitMs / 10) },
   });
-  const parts: TrialParts = { agent, observer, probes, options };
+  const parts: TrialParts = { agent, observer, options };
   const runTogether = async (scenarios: readonly Scenario[]) => {
     options.enter(scenarios[0]?.name ?? 'no run');
     const outcomes = await Promise.all(scenarios.map((scenario) => watchRun(parts, scenario)));
@@ -92,7 +89,6 @@ export function createTrial(subjects: readonly [AgentLifecycle<never>?], options
 interface TrialParts {
   readonly agent: Agent;
   readonly observer: Observer | undefined;
-  readonly probes: readonly Probe[];
   readonly options: TrialOptions;
 }
 
@@ -115,7 +111,6 @@ export function trialTools(): readonly Tool[] {
   return [echo, ...faults.map((fault) => faultyTool(fault, `trial_${fault.replaceAll('-', '_')}`))];
 }
 
-/** Reports errors of the lifecycle that the agent logs. Ignores other log messages. */
 function failureLogger(name: string | undefined, report: Report): Logger {
   return {
     debug() {},
@@ -129,22 +124,21 @@ function failureLogger(name: string | undefined, report: Report): Logger {
 
 async function watchRun(parts: TrialParts, scenario: Scenario): Promise<Outcome> {
   const { limitMs, report, giveUp } = parts.options;
-  const abort = scenario.abort ?? createCountedSignal();
+  const { abort = new AbortController() } = scenario;
   const model = scriptedModel(scenario.script);
   const events: AgentEvent[] = [];
-  const witness = () => ({ requests: model.requests, events, aborted: abort.signal.aborted });
+  const witness = { requests: model.requests, events };
   const running = startRun(parts, scenario, { model, signal: abort.signal, events }).then(
-    (result) => resultOutcome(result, witness()),
-    (error: unknown) => errorOutcome(error, witness()),
+    (result) => resultOutcome(result, witness),
+    (error: unknown) => errorOutcome(error, witness),
   );
   const outcome = await within(running, limitMs);
   if (outcome === LATE) {
     const problem = `the run did not end within ${limitMs} ms${abort.signal.aborted ? ', though it was aborted' : ''}`;
     abort.abort();
-    return giveUp(problem + hooksAtWork(parts));
+    return giveUp(problem + pendingHooks(parts));
   }
   for (const { problem, kind } of outcomeProblems(outcome)) report(problem, kind);
-  if (abort.listeners() > 0) report(`the run left ${abort.listeners()} listeners on the abort signal of its caller`);
   return outcome;
 }
 
@@ -172,12 +166,10 @@ function pictureMessage(text: string): UserMessage {
 
 /** Waits for the hooks. A hook that is pending after its run ignored the abort, or was not awaited. */
 async function settle(parts: TrialParts): Promise<void> {
-  const { observer, probes, options } = parts;
+  const { limitMs, giveUp } = parts.options;
   await pause();
-  for (const probe of probes) for (const problem of probe.takeProblems()) options.report(problem);
-  for (let waitedMs = 0; observer !== undefined && observer.running().length > 0; waitedMs += 1) {
-    if (waitedMs > options.limitMs)
-      options.giveUp(`${options.limitMs} ms after the run had ended${hooksAtWork(parts)}`);
+  for (let waitedMs = 0; pendingHooks(parts) !== ''; waitedMs += 1) {
+    if (waitedMs > limitMs) giveUp(`${limitMs} ms after the run had ended${pendingHooks(parts)}`);
     await pause(1);
   }
 }
@@ -186,12 +178,12 @@ async function closeAgent(parts: TrialParts): Promise<void> {
   const { enter, limitMs, giveUp } = parts.options;
   enter('closing the agent');
   if ((await within(parts.agent.close(), limitMs)) === LATE) {
-    giveUp(`\`close\` did not end within ${limitMs} ms${hooksAtWork(parts)}`);
+    giveUp(`\`close\` did not end within ${limitMs} ms${pendingHooks(parts)}`);
   }
   await settle(parts);
 }
 
-function hooksAtWork({ observer }: TrialParts): string {
-  const hooks = [...new Set(observer?.running())];
+function pendingHooks({ observer }: TrialParts): string {
+  const hooks = observer === undefined ? [] : hooksAtWork(observer);
   return hooks.length === 0 ? '' : `, ${hooks.join(' and ')} ${hooks.length === 1 ? 'was' : 'were'} still pending`;
 }

@@ -72,7 +72,7 @@ test('a hook whose program is missing is an error, although the other parts of i
   expect(loader.skills.list()).toHaveLength(1);
 });
 
-test('a server that nobody can approve is a warning if its extension has other parts', async () => {
+test('a server that nobody can approve is an error, although the other parts of its extension work', async () => {
   const place = makePlace();
   const mcpServers = { tell: { command: 'node', args: ['../../server.mjs'] } };
   place.workspace('plug', manifest('plug', { skills, mcpServers }));
@@ -80,7 +80,8 @@ test('a server that nobody can approve is a warning if its extension has other p
 
   const { loader } = await place.load({ approve: place.yes });
 
-  expect(loader.status().diagnostics).toMatchObject([{ level: 'warning', message: expect.stringContaining('tell') }]);
+  expect(loader.status().diagnostics).toMatchObject([{ level: 'error', message: expect.stringContaining('tell') }]);
+  expect(loader.skills.list()).toHaveLength(1);
 });
 
 test.each([

@@ -124,7 +124,6 @@ const manifestCalls: Cover<Manifests> = {
   enabledNames: (loader) => loader.enabledNames(),
   status: (loader) => loader.status(),
   redact: (loader) => loader.redact(new Error(SECRET, { cause: { SECRET } })),
-  redactValues: (loader) => loader.redactValues([SECRET]),
   redactingLogger: (loader, sink) => {
     const logger = { debug: sink, info: sink, warn: sink, error: sink };
     loader.redactingLogger(logger).info(SECRET, { SECRET });

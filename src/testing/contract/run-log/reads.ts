@@ -1,19 +1,17 @@
 import type { CaseTable } from '../contract-case.js';
 import { expectThat } from '../expect-that.js';
-import { LONG_MS, logged, numbered, type RunLogSubject, started } from './subject.js';
+import { LONG_MS, logged, numbered, type RunLogSubject } from './subject.js';
 
 export const readCases: CaseTable<RunLogSubject> = {
-  'an unknown run is unknown to each method': async ({ open }) => {
-    const log = await open();
-
+  'an unknown run is unknown to each method': async ({ log }) => {
     await log.touch('a');
     await log.delete('a');
 
     expectThat(await log.read('a', 0)).equals(undefined);
     expectThat(await log.read('a', 5, { waitMs: LONG_MS })).equals(undefined);
   },
-  'a log can be read from any offset, in pages of any size': async (subject) => {
-    const log = await started(subject, numbered(0, 10));
+  'a log can be read from any offset, in pages of any size': async ({ log }) => {
+    await log.append('a', 0, numbered(0, 10));
 
     for (let from = 0; from <= 12; from += 1) {
       for (const limit of [1, 3, 100]) {
@@ -22,9 +20,9 @@ export const readCases: CaseTable<RunLogSubject> = {
       }
     }
   },
-  'a read that waits gets the events of another writer': async (subject) => {
-    const log = await started(subject, numbered(0, 2));
-    const reader = await subject.reopen(log);
+  'a read that waits gets the events of another writer': async ({ log, reopen }) => {
+    await log.append('a', 0, numbered(0, 2));
+    const reader = await reopen();
 
     const reading = reader.read('a', 2, { waitMs: LONG_MS });
     await log.append('a', 2, numbered(2, 1));
@@ -32,9 +30,9 @@ export const readCases: CaseTable<RunLogSubject> = {
     expectThat(await reading).matches({ events: logged(2, numbered(2, 1)) });
     expectThat(await reader.read('a', 1, { waitMs: LONG_MS })).matches({ events: logged(1, numbered(1, 2)) });
   },
-  'a read that waits gets the outcome when the log is closed': async (subject) => {
-    const log = await started(subject, numbered(0, 1));
-    const reader = await subject.reopen(log);
+  'a read that waits gets the outcome when the log is closed': async ({ log, reopen }) => {
+    await log.append('a', 0, numbered(0, 1));
+    const reader = await reopen();
 
     const reading = reader.read('a', 1, { waitMs: LONG_MS });
     await log.close('a', 'failed');
@@ -42,22 +40,22 @@ export const readCases: CaseTable<RunLogSubject> = {
     expectThat(await reading).equals({ events: [], end: 1, outcome: 'failed' });
     expectThat(await reader.read('a', 1, { waitMs: LONG_MS })).matches({ outcome: 'failed' });
   },
-  'a read that waits ends without events after its time, or when its signal fires': async (subject) => {
-    const log = await started(subject, numbered(0, 1));
+  'a read that waits ends without events after its time, or when its signal fires': async ({ log, pass }) => {
+    await log.append('a', 0, numbered(0, 1));
     const leave = new AbortController();
 
     const late = log.read('a', 1, { waitMs: 20 });
     const left = log.read('a', 1, { waitMs: LONG_MS, signal: leave.signal });
     leave.abort();
-    await subject.pass(30);
+    await pass(30);
 
     for (const reading of [late, left]) expectThat(await reading).equals({ events: [], end: 1 });
     const gone = log.read('a', 1, { waitMs: LONG_MS, signal: AbortSignal.abort() });
     expectThat(await gone).equals({ events: [], end: 1 });
   },
-  'readers follow a writer from any offset, and get each event once': async (subject) => {
-    const log = await started(subject, []);
-    const reader = await subject.reopen(log);
+  'readers follow a writer from any offset, and get each event once': async ({ log, reopen }) => {
+    await log.append('a', 0, []);
+    const reader = await reopen();
     const follow = async (from: number) => {
       const found: unknown[] = [];
       for (let next = from; ; ) {
@@ -76,11 +74,11 @@ export const readCases: CaseTable<RunLogSubject> = {
       expectThat(found).equals(logged(from, numbered(from, 100 - from)));
     }
   },
-  'the writer learns how long no reader was there': async (subject) => {
-    const log = await started(subject, []);
+  'the writer learns how long no reader was there': async ({ log, pass, reopen }) => {
+    await log.append('a', 0, []);
     await log.append('b', 0, []);
-    await subject.pass(50);
-    await (await subject.reopen(log)).touch('a');
+    await pass(50);
+    await (await reopen()).touch('a');
 
     const { unwatchedMs } = await log.append('a', 0, numbered(0, 1));
     const other = await log.append('b', 0, numbered(0, 1));

@@ -1,6 +1,6 @@
 import type { Awaitable } from '../../../internal/promise.js';
 import type { RunLog } from '../../../state/run-log/run-log.js';
-import { type ContractCase, type ContractSubject, casesOf, withPass } from '../contract-case.js';
+import { type ContractCase, type ContractSubject, casesOf, passTime } from '../contract-case.js';
 import { appendCases } from './appends.js';
 import { boundCases, expiryCases } from './bounds.js';
 import { closeCases } from './closes.js';
@@ -25,7 +25,12 @@ export interface RunLogContractOptions extends ContractSubject<RunLog> {
  */
 export function runLogContract(options: RunLogContractOptions): ContractCase[] {
   const { maxBytes = 8 * 1024 * 1024, ttlMs, reopen = (log) => log } = options;
-  const subject = { ...withPass<RunLog, RunLogContractOptions>(options), maxBytes, reopen };
-  const expiry = ttlMs === undefined ? [] : casesOf({ ...subject, ttlMs }, [expiryCases]);
-  return [...casesOf(subject, [appendCases, readCases, closeCases, boundCases]), ...expiry];
+  const give = (log: RunLog) => ({
+    log,
+    maxBytes,
+    pass: (ms: number) => passTime(options, ms),
+    reopen: () => reopen(log),
+  });
+  const expiry = ttlMs === undefined ? [] : casesOf(options, (log) => ({ ...give(log), ttlMs }), [expiryCases]);
+  return [...casesOf(options, give, [appendCases, readCases, closeCases, boundCases]), ...expiry];
 }

@@ -1,13 +1,14 @@
 import type { JsonValue } from '../../../internal/json.js';
 import type { Awaitable } from '../../../internal/promise.js';
 import type { LoggedEvent, RunLog } from '../../../state/run-log/run-log.js';
-import type { ContractSubject } from '../contract-case.js';
 
 /** The log that a case tests. */
-export interface RunLogSubject extends ContractSubject<RunLog> {
+export interface RunLogSubject {
+  readonly log: RunLog;
   readonly maxBytes: number;
   pass(ms: number): Promise<void>;
-  reopen(log: RunLog): Awaitable<RunLog>;
+  /** Opens the same data as another process does. */
+  reopen(): Awaitable<RunLog>;
 }
 
 /** A log whose runs expire after `ttlMs`. */
@@ -24,11 +25,4 @@ export function numbered(from: number, count: number): JsonValue[] {
 
 export function logged(from: number, events: readonly JsonValue[]): LoggedEvent[] {
   return events.map((event, at) => ({ offset: from + at, event }));
-}
-
-/** Opens a log whose run `a` has the given events. */
-export async function started({ open }: RunLogSubject, events: readonly JsonValue[]): Promise<RunLog> {
-  const log = await open();
-  await log.append('a', 0, events);
-  return log;
 }

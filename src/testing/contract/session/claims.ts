@@ -1,17 +1,14 @@
 import type { CaseTable } from '../contract-case.js';
 import { anyNumber, expectThat } from '../expect-that.js';
-import { added, claimed, LONG_MS, type SessionSubject, said } from './subject.js';
+import { added, claimed, LONG_MS, released, type SessionSubject, said } from './subject.js';
 
 export const claimCases: CaseTable<SessionSubject> = {
-  'only one of many concurrent claims succeeds': async ({ open }) => {
-    const store = await open();
-
+  'only one of many concurrent claims succeeds': async ({ store }) => {
     const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => claimed(store, 'a', { run: `${at}` })));
 
     expectThat(answers.filter((answer) => answer.claimed)).hasLength(1);
   },
-  'a refused claim names the run that has the session, without its token': async ({ open }) => {
-    const store = await open();
+  'a refused claim names the run that has the session, without its token': async ({ store }) => {
     await store.claim('a', { token: 'secret', run: 'first', by: 'ada', ttlMs: LONG_MS });
 
     const refused = await claimed(store, 'a', { run: 'y' });
@@ -20,15 +17,12 @@ export const claimCases: CaseTable<SessionSubject> = {
     expectThat(refused).equals({ claimed: false, holder });
     expectThat((await store.load('a'))?.holder).equals(holder);
   },
-  'a claim that is sent twice counts once': async ({ open }) => {
-    const store = await open();
-
+  'a claim that is sent twice counts once': async ({ store }) => {
     expectThat(await claimed(store, 'a')).matches({ claimed: true });
     expectThat(await claimed(store, 'a')).matches({ claimed: true });
     expectThat(await claimed(store, 'a', { run: 'y' })).matches({ claimed: false });
   },
-  'a claim returns the entries that the caller does not know': async ({ open }) => {
-    const store = await open();
+  'a claim returns the entries that the caller does not know': async ({ store }) => {
     await added(store, 'a', { entries: [said('1'), said('2'), said('3')] });
     const { uid = '' } = (await store.load('a')) ?? {};
     const claim = { token: 'x', run: 'x', ttlMs: LONG_MS };
@@ -40,8 +34,7 @@ export const claimCases: CaseTable<SessionSubject> = {
       expectThat(await store.claim('a', { ...claim, known })).matches(all);
     }
   },
-  'a claim without known entries returns those from the context on': async ({ open }) => {
-    const store = await open();
+  'a claim without known entries returns those from the context on': async ({ store }) => {
     await claimed(store, 'a');
     const entries = [said('1'), said('2'), said('3')];
     await store.append('a', { token: 'x', length: 0, entries, context: 2 });
@@ -52,34 +45,28 @@ export const claimCases: CaseTable<SessionSubject> = {
     expectThat(await store.load('a', { from: 'context' })).matches(found);
     expectThat(await store.load('a')).matches({ offset: 0, length: 4 });
   },
-  'a claim that is not renewed in time can be taken over, and names the run that it replaced': async (subject) => {
-    const store = await subject.open();
+  'a claim that is not renewed in time can be taken over, and names the lost run': async ({ store, pass }) => {
     await claimed(store, 'a', { ttlMs: 1 });
-    await subject.pass(10);
+    await pass(10);
 
     expectThat(await claimed(store, 'a', { run: 'y' })).matches({ claimed: true, lost: 'x' });
 
     expectThat(await store.renew('a', { token: 'x', ttlMs: LONG_MS })).equals(false);
     const refused = { owned: false, stored: false, released: false };
     expectThat(await store.append('a', { token: 'x', length: 0, entries: [said('1')] })).matches(refused);
-    expectThat(await store.append('a', { token: 'x', length: 0, entries: [], release: true })).matches({
-      owned: false,
-      released: false,
-    });
+    expectThat(await released(store, 'a')).matches({ owned: false, released: false });
     expectThat(await store.renew('a', { token: 'y', ttlMs: LONG_MS })).equals(true);
   },
-  'a claim that is late but not taken over can be renewed, and its holder can append': async (subject) => {
-    const store = await subject.open();
+  'a claim that is late but not taken over can be renewed, and its holder can append': async ({ store, pass }) => {
     await claimed(store, 'a', { ttlMs: 1 });
-    await subject.pass(10);
+    await pass(10);
 
     expectThat(await store.append('a', { token: 'x', length: 0, entries: [said('1')] })).matches({ owned: true });
     expectThat(await store.renew('a', { token: 'x', ttlMs: LONG_MS })).equals(true);
 
     expectThat(await claimed(store, 'a', { run: 'y' })).matches({ claimed: false });
   },
-  'a renewal says which question the run waits for': async ({ open }) => {
-    const store = await open();
+  'a renewal says which question the run waits for': async ({ store }) => {
     await claimed(store, 'a');
 
     await store.renew('a', { token: 'x', ttlMs: LONG_MS, waitsFor: 'an approval' });
@@ -88,31 +75,20 @@ export const claimCases: CaseTable<SessionSubject> = {
 
     expectThat((await store.load('a'))?.holder).equals({ run: 'x', until: anyNumber });
   },
-  'a released claim can be taken': async ({ open }) => {
-    const store = await open();
+  'a released claim can be taken': async ({ store }) => {
     await claimed(store, 'a');
 
-    expectThat(await store.append('a', { token: 'y', length: 0, entries: [], release: true })).matches({
-      owned: false,
-      released: false,
-    });
-    expectThat(await store.append('a', { token: 'x', length: 0, entries: [], release: true })).matches({
-      owned: true,
-      released: true,
-    });
+    expectThat(await released(store, 'a', { token: 'y' })).matches({ owned: false, released: false });
+    expectThat(await released(store, 'a')).matches({ owned: true, released: true });
 
     expectThat((await store.load('a'))?.holder).equals(undefined);
     const next = await claimed(store, 'a', { run: 'y' });
     expectThat(next).matches({ claimed: true });
     expectThat('lost' in next).equals(false);
   },
-  'renew and release of an unknown session do nothing': async ({ open }) => {
-    const store = await open();
-
+  'renew and release of an unknown session do nothing': async ({ store }) => {
     expectThat(await store.renew('never there', { token: 'x', ttlMs: LONG_MS })).equals(false);
-    expectThat(await store.append('never there', { token: 'x', length: 0, entries: [], release: true })).matches({
-      owned: false,
-    });
+    expectThat(await released(store, 'never there')).matches({ owned: false });
 
     expectThat(await store.load('never there')).equals(undefined);
   },

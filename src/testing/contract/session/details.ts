@@ -1,10 +1,10 @@
 import type { CaseTable } from '../contract-case.js';
 import { expectFailure, expectThat } from '../expect-that.js';
-import { added, type SessionSubject, said, savedSessions } from './subject.js';
+import { added, released, type SessionSubject, said, saveSessions } from './subject.js';
 
 export const detailCases: CaseTable<SessionSubject> = {
-  'update sets the title or the data, and keeps the rest': async (subject) => {
-    const store = await savedSessions(subject, ['a']);
+  'update sets the title or the data, and keeps the rest': async ({ store }) => {
+    await saveSessions(store, ['a']);
 
     expectThat(await store.update('a', { title: 'One' })).matches({ owner: 'ada', title: 'One', length: 1 });
     expectThat(await store.update('a', { data: { n: 1 } })).matches({ title: 'One', data: { n: 1 } });
@@ -13,8 +13,7 @@ export const detailCases: CaseTable<SessionSubject> = {
     expectThat(await store.update('never there', { title: 'x' })).equals(undefined);
     expectThat(await store.load('never there')).equals(undefined);
   },
-  'details share no data with its callers': async ({ open }) => {
-    const store = await open();
+  'details share no data with its callers': async ({ store }) => {
     const data = { list: [1] };
     await added(store, 'a', { entries: [said('1')], details: { data } });
     data.list.push(2);
@@ -23,8 +22,8 @@ export const detailCases: CaseTable<SessionSubject> = {
 
     expectThat((await store.update('a', {}))?.data).equals({ list: [1] });
   },
-  'claim and update refuse details that are not valid': async (subject) => {
-    const store = await savedSessions(subject, ['a']);
+  'claim and update refuse details that are not valid': async ({ store }) => {
+    await saveSessions(store, ['a']);
     const refused = { code: 'ERR_OPTION_INVALID' };
     const loop: Record<string, unknown> = {};
     loop.loop = loop;
@@ -35,14 +34,11 @@ export const detailCases: CaseTable<SessionSubject> = {
     await expectFailure(() => store.update('a', { data: 'x' as never }), refused);
     expectThat(await store.load('b')).equals(undefined);
   },
-  'a session without entries has no summary, and its details come from the claim before its first entry': async ({
-    open,
-  }) => {
-    const store = await open();
+  'a session gets its details from the claim before its first entry, and has no summary before': async ({ store }) => {
     const claim = { run: 'x', ttlMs: 60_000 };
     await store.claim('a', { ...claim, token: 'x', details: { title: 'first' } });
     expectThat(await store.update('a', { title: 'x' })).equals(undefined);
-    await store.append('a', { token: 'x', length: 0, entries: [], release: true });
+    await released(store, 'a');
 
     await added(store, 'a', { entries: [said('1')], details: { title: 'second', owner: 'ada' } });
     await added(store, 'a', { entries: [said('2')], details: { title: 'third' } });

@@ -1,9 +1,8 @@
 import type { SessionQuery, SessionStore } from '../../../state/session-store.js';
 import type { CaseTable } from '../contract-case.js';
 import { anyNumber, expectFailure, expectThat } from '../expect-that.js';
-import { added, type SessionSubject, said, savedSessions } from './subject.js';
+import { added, type SessionSubject, said, saveSessions } from './subject.js';
 
-/** Reads all pages, and returns the ids of each. */
 async function pagesOf(store: SessionStore, query: SessionQuery): Promise<string[][]> {
   const pages: string[][] = [];
   let after: string | undefined;
@@ -25,11 +24,7 @@ const invalidQueries = [
 ] as const;
 
 export const listCases: CaseTable<SessionSubject> = {
-  'list returns a summary of each session with entries, the one with the latest entry first': async ({
-    open,
-    pass,
-  }) => {
-    const store = await open();
+  'list returns a summary of each session with entries, the latest first': async ({ store, pass }) => {
     const details = { owner: 'ada', title: 'Ships', data: { tags: ['a'], none: [], ratio: 0.1, deep: { x: null } } };
     await added(store, 'old', { entries: [said('1'), said('2')], details });
     await added(store, 'new', { entries: [said('1')], details: { owner: 'ada' } });
@@ -51,9 +46,9 @@ export const listCases: CaseTable<SessionSubject> = {
     expectThat(old?.updatedAt).isAtLeast(old?.createdAt ?? Number.NaN);
     expectThat(await store.list({ owner: 'nobody' })).equals({ sessions: [], next: undefined });
   },
-  'pages of any size contain each session once': async (subject) => {
+  'pages of any size contain each session once': async ({ store }) => {
     const ids = ['a', 'b', 'c', 'd', '{e}', 'f:g', 'ü 🎉'];
-    const store = await savedSessions(subject, ids);
+    await saveSessions(store, ids);
 
     for (const limit of [1, 2, 3, 7, 8]) {
       const pages = await pagesOf(store, { owner: 'ada', limit });
@@ -63,15 +58,13 @@ export const listCases: CaseTable<SessionSubject> = {
       expectThat(pages.map(({ length }) => length)).equals(lengths);
     }
   },
-  'list refuses a query that is not valid': async ({ open }) => {
-    const store = await open();
-
+  'list refuses a query that is not valid': async ({ store }) => {
     for (const [query, option] of invalidQueries) {
       await expectFailure(() => store.list(query as never), { code: 'ERR_OPTION_INVALID', option });
     }
   },
-  'a deleted session is not listed, and its page is still full': async (subject) => {
-    const store = await savedSessions(subject, ['a', 'b', 'c', 'd', 'e']);
+  'a deleted session is not listed, and its page is still full': async ({ store }) => {
+    await saveSessions(store, ['a', 'b', 'c', 'd', 'e']);
     for (const id of ['b', 'd']) await store.delete(id);
 
     const pages = await pagesOf(store, { owner: 'ada', limit: 2 });
@@ -79,11 +72,11 @@ export const listCases: CaseTable<SessionSubject> = {
     expectThat(pages.map(({ length }) => length)).equals([2, 1]);
     expectThat(pages.flat().sort()).equals(['a', 'c', 'e']);
   },
-  'a session that gets an entry between two pages moves to the front, and no other is left out': async (subject) => {
-    const store = await savedSessions(subject, ['a', 'b', 'c', 'd']);
+  'a session that gets an entry between two pages moves to the front': async ({ store, pass }) => {
+    await saveSessions(store, ['a', 'b', 'c', 'd']);
     const first = await store.list({ owner: 'ada', limit: 2 });
     const [, last] = first.sessions;
-    await subject.pass(5);
+    await pass(5);
     await added(store, last?.id ?? '', { entries: [said('2')] });
 
     const second = await store.list({ owner: 'ada', limit: 2, after: first.next });

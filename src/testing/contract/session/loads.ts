@@ -4,8 +4,7 @@ import { expectThat } from '../expect-that.js';
 import { added, type SessionSubject, said } from './subject.js';
 
 export const loadCases: CaseTable<SessionSubject> = {
-  'a load with known entries returns the later ones': async ({ open }) => {
-    const store = await open();
+  'a load with known entries returns the later ones': async ({ store }) => {
     await added(store, 'a', { entries: [said('1'), said('2'), said('3')] });
     const { uid = '' } = (await store.load('a')) ?? {};
 
@@ -15,8 +14,7 @@ export const loadCases: CaseTable<SessionSubject> = {
     expectThat(await store.load('a', { known: { uid, length: 4 } })).matches({ offset: 0 });
     expectThat(await store.load('a', { known: { uid: 'other', length: 1 } })).matches({ offset: 0 });
   },
-  'a load returns the last entries before a position': async ({ open }) => {
-    const store = await open();
+  'a load returns the last entries before a position': async ({ store }) => {
     await added(store, 'a', { entries: ['1', '2', '3', '4'].map(said) });
 
     expectThat(await store.load('a', { before: 3, limit: 2 })).matches({
@@ -28,16 +26,14 @@ export const loadCases: CaseTable<SessionSubject> = {
     expectThat(await store.load('a', { limit: 1 })).matches({ offset: 3, entries: [said('4')] });
     expectThat(await store.load('a', { before: 0, limit: 1 })).matches({ offset: 0, entries: [] });
   },
-  'the uid stays when entries are added': async ({ open }) => {
-    const store = await open();
+  'the uid stays when entries are added': async ({ store }) => {
     await added(store, 'a', { entries: [said('1')] });
     const before = await store.load('a');
     await added(store, 'a', { entries: [said('2')] });
 
     expectThat((await store.load('a'))?.uid).equals(before?.uid);
   },
-  'a session may be loaded many times at once, also while entries are added': async ({ open }) => {
-    const store = await open();
+  'a session may be loaded many times at once, also while entries are added': async ({ store }) => {
     await added(store, 'a', { entries: [said('0')] });
     const adding = (async () => {
       for (let at = 1; at < 20; at += 1) await added(store, 'a', { entries: [said(`${at}`)] });

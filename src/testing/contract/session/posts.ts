@@ -3,8 +3,7 @@ import { anyNumber, expectThat } from '../expect-that.js';
 import { added, claimed, posted, type SessionSubject, said, stopped } from './subject.js';
 
 export const postCases: CaseTable<SessionSubject> = {
-  'anybody may add a post, and learns which run has the session': async ({ open }) => {
-    const store = await open();
+  'anybody may add a post, and learns which run has the session': async ({ store }) => {
     await added(store, 'a', { entries: [said('1')] });
 
     expectThat(await store.post('a', posted('p'))).equals({ added: true });
@@ -14,8 +13,7 @@ export const postCases: CaseTable<SessionSubject> = {
     expectThat(await store.load('a')).matches({ entries: [said('1'), posted('p'), posted('q')] });
     expectThat(await store.post('never there', posted('p'))).equals(undefined);
   },
-  'a post whose id is known adds nothing: of a post, or of a message': async ({ open }) => {
-    const store = await open();
+  'a post whose id is known adds nothing: of a post, or of a message': async ({ store }) => {
     await added(store, 'a', { entries: [said('1')] });
     await store.post('a', posted('p'));
 
@@ -24,8 +22,7 @@ export const postCases: CaseTable<SessionSubject> = {
 
     expectThat(await store.load('a')).matches({ length: 2 });
   },
-  'the holder of the claim gets the posts that it does not know': async ({ open }) => {
-    const store = await open();
+  'the holder of the claim gets the posts that it does not know': async ({ store }) => {
     await claimed(store, 'a');
     await store.append('a', { token: 'x', length: 0, entries: [said('1')] });
     await store.post('a', posted('p'));
@@ -35,8 +32,7 @@ export const postCases: CaseTable<SessionSubject> = {
     expectThat(answer).matches({ length: 3, entries: [posted('p')] });
     expectThat(await store.load('a')).matches({ entries: [said('1'), posted('p'), said('2')] });
   },
-  'a stop waits for the run that has the session, and one of another run is dropped': async ({ open }) => {
-    const store = await open();
+  'a stop waits for the run that has the session, and one of another run is dropped': async ({ store }) => {
     await claimed(store, 'a');
 
     await store.post('a', stopped('s', 'x'));
@@ -46,8 +42,7 @@ export const postCases: CaseTable<SessionSubject> = {
     expectThat(entries.map(({ body }) => body.type)).equals(['post', 'post', 'dropped']);
     expectThat(entries[2]?.body).matches({ type: 'dropped', post: 't' });
   },
-  'without a run that has the session, a stop of the run whose calls wait is kept': async ({ open }) => {
-    const store = await open();
+  'without a run that has the session, a stop of the run whose calls wait is kept': async ({ store }) => {
     await claimed(store, 'a');
     await store.append('a', { token: 'x', length: 0, entries: [said('1')], waits: 'x', release: true });
 

@@ -1,5 +1,5 @@
 import type { SessionStore } from '../../../state/session-store.js';
-import { type ContractCase, type ContractSubject, casesOf, withPass } from '../contract-case.js';
+import { type ContractCase, type ContractSubject, casesOf, passTime } from '../contract-case.js';
 import { appendCases } from './appends.js';
 import { claimCases } from './claims.js';
 import { contentCases } from './content.js';
@@ -23,9 +23,9 @@ export interface SessionStoreContractOptions extends ContractSubject<SessionStor
  * for (const { name, run } of sessionStoreContract({ open: () => new MyStore() })) test(name, run);
  */
 export function sessionStoreContract(options: SessionStoreContractOptions): ContractCase[] {
-  const subject = withPass<SessionStore, SessionStoreContractOptions>(options);
-  const tables = [appendCases, claimCases, postCases, loadCases, contentCases, listCases, detailCases];
   const { ttlMs } = options;
-  const expiry = ttlMs === undefined ? [] : casesOf({ ...subject, ttlMs }, [expiryCases]);
-  return [...casesOf(subject, tables), ...expiry];
+  const give = (store: SessionStore) => ({ store, pass: (ms: number) => passTime(options, ms) });
+  const tables = [appendCases, claimCases, postCases, loadCases, contentCases, listCases, detailCases];
+  const expiry = ttlMs === undefined ? [] : casesOf(options, (store) => ({ ...give(store), ttlMs }), [expiryCases]);
+  return [...casesOf(options, give, tables), ...expiry];
 }

@@ -1,9 +1,9 @@
 import type { Entry } from '../../../state/record/entry.js';
 import type { SessionDetails, SessionStore } from '../../../state/session-store.js';
-import type { ContractSubject } from '../contract-case.js';
 
 /** The store that a case tests. */
-export interface SessionSubject extends ContractSubject<SessionStore> {
+export interface SessionSubject {
+  readonly store: SessionStore;
   pass(ms: number): Promise<void>;
 }
 
@@ -34,6 +34,11 @@ export async function claimed(store: SessionStore, id: string, { run = 'x', ttlM
   return store.claim(id, { token: run, run, ttlMs });
 }
 
+/** Ends the claim with this token. */
+export async function released(store: SessionStore, id: string, { token = 'x', length = 0 } = {}) {
+  return store.append(id, { token, length, entries: [], release: true });
+}
+
 /** Adds entries to a session, and lets go of it. */
 export async function added(
   store: SessionStore,
@@ -46,9 +51,7 @@ export async function added(
   return store.append(id, { token, length: answer.length, entries, release: true });
 }
 
-/** Opens a store with one session per id. The only entry of a session is its id. */
-export async function savedSessions({ open }: SessionSubject, ids: readonly string[]): Promise<SessionStore> {
-  const store = await open();
+/** Adds one session per id. The only entry of a session is its id. */
+export async function saveSessions(store: SessionStore, ids: readonly string[]): Promise<void> {
   for (const id of ids) await added(store, id, { entries: [said(id)], details: { owner: 'ada' } });
-  return store;
 }

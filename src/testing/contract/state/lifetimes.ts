@@ -1,10 +1,9 @@
 import type { CaseTable } from '../contract-case.js';
 import { expectThat } from '../expect-that.js';
-import { a, b, type StateSubject, start } from './subject.js';
+import { a, b, type StateSubject, stored } from './subject.js';
 
 export const lifetimeCases: CaseTable<StateSubject> = {
-  'an unused value expires, and no longer counts in any size': async (subject) => {
-    const { store, pass, short, unitMs } = await start(subject);
+  'an unused value expires, and no longer counts in any size': async ({ store, pass, short, unitMs }) => {
     await store.set(a, { key: 'k', value: 'xx' }, short);
     await store.set(b, { key: 'k', value: 'xxx' }, { ...short, ttlMs: 8 * unitMs });
 
@@ -13,15 +12,9 @@ export const lifetimeCases: CaseTable<StateSubject> = {
     expectThat(await store.stats('s')).equals({ bytes: 4, extensions: { b: 4 } });
     expectThat(await store.get(a, 'k', short)).equals(undefined);
     expectThat(await store.clear(a)).equals(0);
-    expectThat(await store.set(a, { key: 'k', value: 'x' }, short)).equals({
-      stored: true,
-      evicted: [],
-      bytesBefore: 4,
-      bytesAfter: 6,
-    });
+    expectThat(await store.set(a, { key: 'k', value: 'x' }, short)).equals(stored(4, 6));
   },
-  'reading and writing a value restart its lifetime': async (subject) => {
-    const { store, pass, short } = await start(subject);
+  'reading and writing a value restart its lifetime': async ({ store, pass, short }) => {
     for (const key of ['read', 'written', 'left']) await store.set(a, { key, value: 'x' }, short);
 
     await pass(2);
@@ -32,8 +25,12 @@ export const lifetimeCases: CaseTable<StateSubject> = {
     const values = await Promise.all(['read', 'written', 'left'].map((key) => store.get(a, key, short)));
     expectThat(values).equals(['x', 'y', undefined]);
   },
-  'unused values that expire with their session are kept while the session is active': async (subject) => {
-    const { store, pass, bound, unitMs } = await start(subject);
+  'unused values that expire with their session are kept while the session is active': async ({
+    store,
+    pass,
+    bound,
+    unitMs,
+  }) => {
     await store.set(a, { key: 'k', value: 'x' }, bound);
     await store.set(b, { key: 'k', value: 'x' }, bound);
     await store.set(a, { key: 'brief', value: 'x' }, { ...bound, ttlMs: 3 * unitMs });
@@ -48,8 +45,12 @@ export const lifetimeCases: CaseTable<StateSubject> = {
     expectThat(await store.stats('s')).equals({ bytes: 0, extensions: {} });
     expectThat(await store.get(a, 'k', bound)).equals(undefined);
   },
-  'the use of one value keeps the session, but not values with a shorter lifetime': async (subject) => {
-    const { store, pass, bound, unitMs } = await start(subject);
+  'the use of one value keeps the session, but not values with a shorter lifetime': async ({
+    store,
+    pass,
+    bound,
+    unitMs,
+  }) => {
     await store.set(a, { key: 'bound', value: 'x' }, bound);
     await store.set(b, { key: 'bound', value: 'x' }, bound);
     await store.set(b, { key: 'brief', value: 'x' }, { ...bound, ttlMs: 3 * unitMs });
@@ -62,8 +63,7 @@ export const lifetimeCases: CaseTable<StateSubject> = {
 
     expectThat(await store.stats('s')).equals({ bytes: 16, extensions: { a: 10, b: 6 } });
   },
-  'no value outlives its session': async (subject) => {
-    const { store, pass, roomy, unitMs } = await start(subject);
+  'no value outlives its session': async ({ store, pass, roomy, unitMs }) => {
     await store.set(a, { key: 'k', value: 'x' }, { ...roomy, ttlMs: 8 * unitMs, sessionTtlMs: 9 * unitMs });
 
     await store.touch('s', { ...roomy, sessionTtlMs: 2 * unitMs });

@@ -1,62 +1,45 @@
 import { MAX_SCOPE_KEYS } from '../../../state/state-key.js';
 import type { CaseTable } from '../contract-case.js';
 import { expectThat } from '../expect-that.js';
-import { a, b, type StateSubject, start } from './subject.js';
+import { a, b, type StateSubject, stored } from './subject.js';
 
 export const limitCases: CaseTable<StateSubject> = {
-  'a write above the limit of an extension evicts only as many least recently used values as needed': async (
-    subject,
-  ) => {
-    const { store, tight } = await start(subject);
+  'a write above the limit of an extension evicts the least recently used values': async ({ store, tight }) => {
     for (const key of ['1', '2', '3', '4']) await store.set(a, { key, value: 'xx' }, tight);
     await store.get(a, '1', tight);
 
     const change = await store.set(a, { key: '5', value: 'xxxxx' }, tight);
 
-    expectThat(change).equals({
-      stored: true,
-      evicted: [
+    expectThat(change).equals(
+      stored(12, 12, [
         { key: '2', bytes: 3 },
         { key: '3', bytes: 3 },
-      ],
-      bytesBefore: 12,
-      bytesAfter: 12,
-    });
+      ]),
+    );
     const left = await Promise.all(['1', '2', '3', '4', '5'].map((key) => store.get(a, key, tight)));
     expectThat(left).equals(['xx', undefined, undefined, 'xx', 'xxxxx']);
   },
-  'a growing value evicts other values, never itself': async (subject) => {
-    const { store, tight } = await start(subject);
+  'a growing value evicts other values, never itself': async ({ store, tight }) => {
     await store.set(a, { key: 'old', value: 'xxx' }, tight);
     await store.set(a, { key: 'mid', value: 'xxx' }, tight);
 
-    expectThat(await store.set(a, { key: 'old', value: 'x'.repeat(9) }, tight)).equals({
-      stored: true,
-      evicted: [{ key: 'mid', bytes: 6 }],
-      bytesBefore: 12,
-      bytesAfter: 12,
-    });
+    expectThat(await store.set(a, { key: 'old', value: 'x'.repeat(9) }, tight)).equals(
+      stored(12, 12, [{ key: 'mid', bytes: 6 }]),
+    );
     expectThat(await store.set(a, { key: 'old', value: 'x'.repeat(11) }, tight)).matches({
       evicted: [],
       bytesAfter: 14,
     });
   },
-  'a write above the limit of a session evicts only values of the writing extension': async (subject) => {
-    const { store, tight } = await start(subject);
+  'a write above the limit of a session evicts only values of the writing extension': async ({ store, tight }) => {
     await store.set(b, { key: 'other', value: 'x'.repeat(9) }, tight);
     await store.set(a, { key: '1', value: 'xxx' }, tight);
     await store.set(a, { key: '2', value: 'xxx' }, tight);
 
-    expectThat(await store.set(a, { key: '3', value: 'xxxx' }, tight)).equals({
-      stored: true,
-      evicted: [{ key: '1', bytes: 4 }],
-      bytesBefore: 22,
-      bytesAfter: 23,
-    });
+    expectThat(await store.set(a, { key: '3', value: 'xxxx' }, tight)).equals(stored(22, 23, [{ key: '1', bytes: 4 }]));
     expectThat(await store.stats('s')).equals({ bytes: 23, extensions: { a: 9, b: 14 } });
   },
-  'a value that cannot fit is refused, and the old value is kept': async (subject) => {
-    const { store, tight } = await start(subject);
+  'a value that cannot fit is refused, and the old value is kept': async ({ store, tight }) => {
     await store.set(b, { key: 'other', value: 'x'.repeat(9) }, tight);
     await store.set(a, { key: '1', value: 'old' }, tight);
     await store.set(a, { key: '2', value: 'xx' }, tight);
@@ -69,8 +52,7 @@ export const limitCases: CaseTable<StateSubject> = {
     expectThat(await store.get(a, '1', tight)).equals('old');
     expectThat(await store.get(a, '2', tight)).equals('xx');
   },
-  '100 concurrent writes never exceed the limits': async (subject) => {
-    const { store, tight } = await start(subject);
+  '100 concurrent writes never exceed the limits': async ({ store, tight }) => {
     await store.set(b, { key: 'other', value: 'xxxx' }, tight);
 
     const changes = await Promise.all(
@@ -84,8 +66,7 @@ export const limitCases: CaseTable<StateSubject> = {
     expectThat(extensions.b).equals(9);
     expectThat(bytes).isAtMost(23);
   },
-  'a scope with the maximum number of keys evicts the least recently used one': async (subject) => {
-    const { store, roomy } = await start(subject);
+  'a scope with the maximum number of keys evicts the least recently used one': async ({ store, roomy }) => {
     // Only these two have a known order.
     for (const key of ['0', '1']) await store.set(a, { key, value: 'x' }, roomy);
     const writes = Array.from({ length: MAX_SCOPE_KEYS - 2 }, (_, at) => at + 2);

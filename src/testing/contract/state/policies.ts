@@ -1,7 +1,7 @@
 import type { StatePolicy } from '../../../state/state-store.js';
 import type { CaseTable } from '../contract-case.js';
 import { expectFailure, expectThat } from '../expect-that.js';
-import { a, type StateSubject, start } from './subject.js';
+import { a, type StateSubject } from './subject.js';
 
 const invalid: readonly Partial<Record<keyof StatePolicy, unknown>>[] = [
   { ttlMs: Number.NaN },
@@ -13,8 +13,7 @@ const invalid: readonly Partial<Record<keyof StatePolicy, unknown>>[] = [
 ];
 
 export const policyCases: CaseTable<StateSubject> = {
-  'refuses a policy that is not valid, and changes nothing': async (subject) => {
-    const { store, roomy } = await start(subject);
+  'refuses a policy that is not valid, and changes nothing': async ({ store, roomy }) => {
     await store.set(a, { key: 'k', value: 'x' }, roomy);
     const refused = { code: 'ERR_OPTION_INVALID' };
 
@@ -27,8 +26,7 @@ export const policyCases: CaseTable<StateSubject> = {
 
     expectThat(await store.get(a, 'k', roomy)).equals('x');
   },
-  'infinite times and limits of 0 are valid in a policy': async (subject) => {
-    const { store, roomy } = await start(subject);
+  'infinite times and limits of 0 are valid in a policy': async ({ store, roomy }) => {
     const endless = { ...roomy, ttlMs: Number.POSITIVE_INFINITY, sessionTtlMs: 2 ** 53 };
     await store.set(a, { key: 'k', value: 'x' }, endless);
 

@@ -1,8 +1,8 @@
 import { MAX_KEY_LENGTH } from '../../../state/state-key.js';
 import type { StateScope } from '../../../state/state-store.js';
-import type { CaseTable } from '../contract-case.js';
+import { type CaseTable, ODD_STRINGS } from '../contract-case.js';
 import { expectFailure, expectThat } from '../expect-that.js';
-import { a, b, elsewhere, type StateSubject, start } from './subject.js';
+import { a, b, elsewhere, type StateSubject, stored } from './subject.js';
 
 /** Pairs of ids that collide if a store joins, escapes, matches or uses them as paths or properties incorrectly. */
 const lookAlikes: readonly StateScope[] = [
@@ -38,27 +38,14 @@ const lookAlikes: readonly StateScope[] = [
 ].map(([extension = '', session = '']) => ({ extension, session }));
 
 export const scopeCases: CaseTable<StateSubject> = {
-  'get returns undefined before a set, and the value afterwards': async (subject) => {
-    const { store, roomy } = await start(subject);
-
+  'get returns undefined before a set, and the value afterwards': async ({ store, roomy }) => {
     expectThat(await store.get(a, 'k', roomy)).equals(undefined);
-    expectThat(await store.set(a, { key: 'k', value: 'ü🎉' }, roomy)).equals({
-      stored: true,
-      evicted: [],
-      bytesBefore: 0,
-      bytesAfter: 7,
-    });
+    expectThat(await store.set(a, { key: 'k', value: 'ü🎉' }, roomy)).equals(stored(0, 7));
     expectThat(await store.get(a, 'k', roomy)).equals('ü🎉');
-    expectThat(await store.set(a, { key: 'k', value: '' }, roomy)).equals({
-      stored: true,
-      evicted: [],
-      bytesBefore: 7,
-      bytesAfter: 1,
-    });
+    expectThat(await store.set(a, { key: 'k', value: '' }, roomy)).equals(stored(7, 1));
     expectThat(await store.get(a, 'k', roomy)).equals('');
   },
-  'similar scopes are kept separate, and clear affects only one of them': async (subject) => {
-    const { store, roomy } = await start(subject);
+  'similar scopes are kept separate, and clear affects only one of them': async ({ store, roomy }) => {
     for (const [at, scope] of lookAlikes.entries()) await store.set(scope, { key: 'k', value: `${at}` }, roomy);
 
     const values = () => Promise.all(lookAlikes.map((scope) => store.get(scope, 'k', roomy)));
@@ -69,38 +56,22 @@ export const scopeCases: CaseTable<StateSubject> = {
       expectThat(await values()).equals(all.map((value, other) => (other > at ? value : undefined)));
     }
   },
-  'keys may be any strings, and are kept separate': async (subject) => {
-    const { store, roomy } = await start(subject);
-    const keys = [
-      '__proto__',
-      'constructor',
-      'a:b',
-      'a',
-      'A',
-      '*',
-      '../x',
-      'a\nb',
-      '\0',
-      ' ',
-      '\ud800',
-      '\ud801',
-      '🎉',
-    ];
-    for (const [at, key] of keys.entries()) await store.set(a, { key, value: `${at}` }, roomy);
+  'keys may be any strings, and are kept separate': async ({ store, roomy }) => {
+    for (const [at, key] of ODD_STRINGS.entries()) await store.set(a, { key, value: `${at}` }, roomy);
 
-    expectThat(await Promise.all(keys.map((key) => store.get(a, key, roomy)))).equals(keys.map((_key, at) => `${at}`));
+    expectThat(await Promise.all(ODD_STRINGS.map((key) => store.get(a, key, roomy)))).equals(
+      ODD_STRINGS.map((_key, at) => `${at}`),
+    );
     expectThat(await store.clear(a, '*')).equals(1);
-    expectThat(await store.clear(a)).equals(keys.length - 1);
+    expectThat(await store.clear(a)).equals(ODD_STRINGS.length - 1);
   },
-  'any string is returned unchanged': async (subject) => {
-    const { store, roomy } = await start(subject);
+  'any string is returned unchanged': async ({ store, roomy }) => {
     const values = ['a\nb\r\nc', '\0', '"\\', '\u2028\u2029', '{"x":1}', 'é🎉'.repeat(20_000)];
     for (const [at, value] of values.entries()) await store.set(a, { key: `${at}`, value }, roomy);
 
     for (const [at, value] of values.entries()) expectThat(await store.get(a, `${at}`, roomy)).equals(value);
   },
-  'a key that is empty or too long is refused with a typed error': async (subject) => {
-    const { store, roomy } = await start(subject);
+  'a key that is empty or too long is refused with a typed error': async ({ store, roomy }) => {
     const attempts = (key: string) => [
       async () => store.get(a, key, roomy),
       async () => store.set(a, { key, value: 'x' }, roomy),
@@ -113,8 +84,7 @@ export const scopeCases: CaseTable<StateSubject> = {
     }
     expectThat(await store.stats('s')).equals({ bytes: 7 + MAX_KEY_LENGTH, extensions: { a: 7 + MAX_KEY_LENGTH } });
   },
-  'clear removes one value or all values of a scope, and returns their number': async (subject) => {
-    const { store, roomy } = await start(subject);
+  'clear removes one value or all values of a scope, and returns their number': async ({ store, roomy }) => {
     for (const scope of [a, b, elsewhere])
       for (const key of ['1', '2', '3']) await store.set(scope, { key, value: key }, roomy);
 
@@ -125,8 +95,7 @@ export const scopeCases: CaseTable<StateSubject> = {
     expectThat(await store.stats('s')).equals({ bytes: 6, extensions: { b: 6 } });
     expectThat(await store.stats('t')).equals({ bytes: 6, extensions: { a: 6 } });
   },
-  'clearExtension clears all sessions, and clearSession clears all extensions': async (subject) => {
-    const { store, roomy } = await start(subject);
+  'clearExtension clears all sessions, and clearSession clears all extensions': async ({ store, roomy }) => {
     for (const scope of [a, b, elsewhere])
       for (const key of ['1', '2']) await store.set(scope, { key, value: key }, roomy);
 
@@ -142,8 +111,7 @@ export const scopeCases: CaseTable<StateSubject> = {
       bytesAfter: 5,
     });
   },
-  'stats returns the sum of the stored values': async (subject) => {
-    const { store, roomy } = await start(subject);
+  'stats returns the sum of the stored values': async ({ store, roomy }) => {
     await store.set(a, { key: '1', value: 'éé' }, roomy);
     await store.set(a, { key: '2', value: 'x' }, roomy);
     await store.set(b, { key: '1', value: 'xyz' }, roomy);
@@ -151,9 +119,7 @@ export const scopeCases: CaseTable<StateSubject> = {
     expectThat(await store.stats('s')).equals({ bytes: 11, extensions: { a: 7, b: 4 } });
     expectThat(await store.stats('never')).equals({ bytes: 0, extensions: {} });
   },
-  'a touch, or a read without a result, creates no session': async (subject) => {
-    const { store, roomy } = await start(subject);
-
+  'a touch, or a read without a result, creates no session': async ({ store, roomy }) => {
     await store.touch('s', roomy);
     await store.get(a, 'k', roomy);
 

@@ -1,11 +1,12 @@
 import type { StateStore } from '../../../state/state-store.js';
-import { type ContractCase, type ContractSubject, casesOf, withPass } from '../contract-case.js';
+import { type ContractCase, type ContractSubject, casesOf } from '../contract-case.js';
 import { batchCases } from './batches.js';
 import { conditionCases } from './conditions.js';
 import { lifetimeCases } from './lifetimes.js';
 import { limitCases } from './limits.js';
 import { policyCases } from './policies.js';
 import { scopeCases } from './scopes.js';
+import { stateSubject } from './subject.js';
 
 /** The state store to test. */
 export interface StateStoreContractOptions extends ContractSubject<StateStore> {
@@ -21,7 +22,6 @@ export interface StateStoreContractOptions extends ContractSubject<StateStore> {
  * for (const { name, run } of stateStoreContract({ open: () => new MyStateStore() })) test(name, run);
  */
 export function stateStoreContract(options: StateStoreContractOptions): ContractCase[] {
-  const { unitMs = 150 } = options;
-  const subject = { ...withPass<StateStore, StateStoreContractOptions>(options), unitMs };
-  return casesOf(subject, [scopeCases, limitCases, lifetimeCases, conditionCases, policyCases, batchCases]);
+  const tables = [scopeCases, limitCases, lifetimeCases, conditionCases, policyCases, batchCases];
+  return casesOf(options, (store) => stateSubject(store, options), tables);
 }

@@ -1,19 +1,24 @@
-import type { StatePolicy, StateScope, StateStore } from '../../../state/state-store.js';
-import type { ContractSubject } from '../contract-case.js';
+import type { StateChange, StatePolicy, StateScope, StateStore } from '../../../state/state-store.js';
+import { type ContractSubject, passTime } from '../contract-case.js';
 
-/** The store that a case tests. */
-export interface StateSubject extends ContractSubject<StateStore> {
-  /** The unit of time of the cases in milliseconds. */
-  readonly unitMs: number;
-  pass(ms: number): Promise<void>;
+/** The store that a case tests, with policies in the unit of time of the contract. */
+export type StateSubject = ReturnType<typeof stateSubject>;
+
+interface StateTime extends Pick<ContractSubject<StateStore>, 'pass'> {
+  readonly unitMs?: number | undefined;
 }
 
 export const a: StateScope = { extension: 'a', session: 's' };
 export const b: StateScope = { extension: 'b', session: 's' };
 export const elsewhere: StateScope = { extension: 'a', session: 't' };
 
-/** Opens a store, and returns policies in the unit of time of the subject. */
-export async function start({ open, pass, unitMs }: StateSubject) {
+/** The result of a write that was stored. */
+export function stored(bytesBefore: number, bytesAfter: number, evicted: StateChange['evicted'] = []): StateChange {
+  return { stored: true, evicted, bytesBefore, bytesAfter };
+}
+
+export function stateSubject(store: StateStore, options: StateTime) {
+  const { unitMs = 150 } = options;
   const roomy: StatePolicy = {
     ttlMs: 600 * unitMs,
     sessionTtlMs: 600 * unitMs,
@@ -21,9 +26,9 @@ export async function start({ open, pass, unitMs }: StateSubject) {
     sessionBytes: 1_000_000,
   };
   return {
-    store: await open(),
+    store,
     unitMs,
-    pass: (units: number) => pass(units * unitMs),
+    pass: (units: number) => passTime(options, units * unitMs),
     roomy,
     tight: { ...roomy, extensionBytes: 14, sessionBytes: 24 },
     /** Values live for 4 units, sessions for 10. */

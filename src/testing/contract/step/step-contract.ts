@@ -57,7 +57,7 @@ export interface StepContractOptions {
  * for (const { name, run } of stepContract(runsMyEngine)) test(name, run);
  */
 export function stepContract({ execute }: StepContractOptions): ContractCase[] {
-  return casesOf({ open: () => undefined, execute }, [cases]);
+  return casesOf({ open: () => undefined }, () => ({ execute }), [cases]);
 }
 
 type Subject = Pick<StepContractOptions, 'execute'>;
