@@ -16,6 +16,7 @@ import { Diagnostics, type HookDiagnostic } from './hook/diagnostic.js';
 import { HookRegistry } from './hook/registry.js';
 import { resolveShellHooksOptions, type ShellHooksOptions, type ShellHooksSettings } from './options.js';
 import { ProcessQueue } from './run/process-queue.js';
+import type { HookHost } from './run/reports.js';
 import { HookRunner } from './run/runner.js';
 import { Transcripts } from './transcript/transcripts.js';
 
@@ -83,34 +84,34 @@ class ShellHooksLoader implements ShellHooks {
   private readonly diagnostics: Diagnostics;
   private readonly fileHooks: FileHooks;
   private readonly transcripts: Transcripts | undefined;
-  private logger: Logger;
-  private queue: ProcessQueue;
+  private readonly host: HookHost;
   private readonly guards: Guards;
   private nameCheck: NameCheck | undefined = undefined;
   private isLoaded = false;
   private unfollow = () => {};
 
   constructor(private readonly settings: ShellHooksSettings) {
-    const logger = this.followingLogger();
-    const { onDiagnostic, machine = {}, registry = new HookRegistry(), own } = settings;
-    this.logger = machine.logger ?? consoleLogger;
+    const { onDiagnostic, machine = {}, registry = new HookRegistry(), own, maxProcesses, timeout } = settings;
+    this.host = {
+      logger: machine.logger ?? consoleLogger,
+      queue: new ProcessQueue().limitTo(maxProcesses),
+      timeoutMs: timeout ?? DEFAULT_TIMEOUT_MS,
+    };
+    const logger = followingLogger(this.host);
     this.diagnostics = new Diagnostics(logger, onDiagnostic);
     this.registry = registry;
     this.gate = settings.gate ?? this.createGate(logger);
     for (const hook of own) registry.register(hook);
     this.fileHooks = new FileHooks(settings, registry, this.diagnostics.report);
     this.transcripts = this.createTranscripts();
-    this.queue = new ProcessQueue().limitTo(settings.maxProcesses);
     this.runner = new HookRunner({
       ...settings,
       ...machine,
       registry,
       gate: this.gate,
-      logger,
+      host: this.host,
       report: this.diagnostics.report,
       transcripts: this.transcripts,
-      queue: () => this.queue,
-      timeoutMs: () => settings.timeout ?? this.fileHooks.timeout ?? DEFAULT_TIMEOUT_MS,
     });
     this.guards = this.createGuards();
   }
@@ -123,8 +124,8 @@ class ShellHooksLoader implements ShellHooks {
       );
     }
     this.isLoaded = true;
-    this.logger = host.logger;
-    this.queue = ProcessQueue.of(host.signal).limitTo(this.settings.maxProcesses);
+    this.host.logger = host.logger;
+    this.host.queue = ProcessQueue.of(host.signal).limitTo(this.settings.maxProcesses);
     try {
       await this.reload();
     } catch (error) {
@@ -158,8 +159,10 @@ class ShellHooksLoader implements ShellHooks {
     await follow();
   }
 
-  reload(): Promise<Changes> {
-    return this.fileHooks.read();
+  async reload(): Promise<Changes> {
+    const changes = await this.fileHooks.read();
+    this.host.timeoutMs = this.settings.timeout ?? this.fileHooks.timeout ?? DEFAULT_TIMEOUT_MS;
+    return changes;
   }
 
   async close(): Promise<void> {
@@ -219,14 +222,14 @@ class ShellHooksLoader implements ShellHooks {
       },
     });
   }
+}
 
-  /** Forwards to the current logger. The logger of the host is unknown before `load`. */
-  private followingLogger(): Logger {
-    return {
-      debug: (message, details) => this.logger.debug(message, details),
-      info: (message, details) => this.logger.info(message, details),
-      warn: (message, details) => this.logger.warn(message, details),
-      error: (message, details) => this.logger.error(message, details),
-    };
-  }
+/** Forwards to the current logger. The logger of the agent is unknown before `load`. */
+function followingLogger(host: HookHost): Logger {
+  return {
+    debug: (message, details) => host.logger.debug(message, details),
+    info: (message, details) => host.logger.info(message, details),
+    warn: (message, details) => host.logger.warn(message, details),
+    error: (message, details) => host.logger.error(message, details),
+  };
 }

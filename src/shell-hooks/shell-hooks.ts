@@ -8,13 +8,18 @@ export { parseHooks } from './files/hook-file.js';
 export type { GuardStatus } from './guards.js';
 export type { HookDefinition, HookOrigin, HookRegistration, HttpHandler, ShellHook } from './hook/definition.js';
 export type { HookContent, HookDiagnostic, HookSource } from './hook/diagnostic.js';
-export type { HookEffects, RequestChange, ToolChoiceLimit } from './hook/effects.js';
+export type {
+  HookEffects,
+  HookProblem,
+  HookProblemKind,
+  RequestChange,
+  ToolChoiceLimit,
+} from './hook/effects.js';
 export { HookCancelledError, HookEventInvalidError, HookFileError, HookInvalidError } from './hook/error.js';
 export type { HookEventContext, ToolMapping, ToolNames, TranscriptMessages } from './hook/event-context.js';
-export type { HookProblem, HookProblemKind } from './hook/problem.js';
 export { type HookFilter, HookRegistry } from './hook/registry.js';
 export { type ShellHookStatus, type ShellHooks, type ShellHooksStatus, shellHooks } from './loader.js';
 export type { HookMachineOptions, HookMap, ShellHooksOptions, TranscriptOptions } from './options.js';
-export type { HookEventResult, HookOutcome, HookVerdict } from './run/event-progress.js';
+export type { HookEventResult, HookOutcome, HookVerdict } from './run/outcome.js';
 export type { HookEventData } from './run/plain-events.js';
 export type { HookNotice, HookRunner } from './run/runner.js';

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
 import type { ManifestProblem } from '../../internal/problem.js';
 import { type HookDialect, type HookEvent, isGateEvent } from '../../programs/hook-event.js';
-import { dialectOf } from '../../shell-hooks/dialects/list.js';
+import { dialectOf } from '../../shell-hooks/dialects/dialect.js';
 import { parseHooks } from '../../shell-hooks/files/hook-file.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
 import type { HookDiagnostic } from '../../shell-hooks/hook/diagnostic.js';

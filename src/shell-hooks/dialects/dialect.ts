@@ -1,13 +1,16 @@
 import { known } from '../../programs/cell.js';
 import type { HookDialect, HookEvent } from '../../programs/hook-event.js';
 import { type EventTable, type HookTable, namedEvent } from '../../programs/hook-table.js';
+import { PROGRAMS, programOf } from '../../programs/list.js';
+import { parseNativeHooks } from '../files/native-file.js';
+import { parseEvents } from '../files/parse-events.js';
+import type { JsonMap } from '../files/read-entry.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookContent, HookSource } from '../hook/diagnostic.js';
 import type { FinishedHook, HookReading } from '../hook/effects.js';
 import { type DialectInputSource, inputFields } from './input-values.js';
-import { parseNativeHooks, readNative } from './native.js';
+import { readNative } from './native-answer.js';
 import { parseOutput } from './output.js';
-import { type JsonMap, parseEvents } from './parse-events.js';
 import { readAnswer } from './read-answer.js';
 
 /** An event of a program whose hooks run here. */
@@ -67,8 +70,36 @@ export interface Dialect {
   read(run: FinishedHook): HookReading;
 }
 
+const created = new WeakMap<HookTable, Dialect>();
+
+/** Returns the ids of the programs with hooks. */
+export function dialectIds(): readonly HookDialect[] {
+  return PROGRAMS.filter(({ hooks }) => hooks !== undefined).map(({ id }) => id as HookDialect);
+}
+
+/** Returns the dialect with this id, or the native dialect if the id is unknown. */
+export function dialectOf(id: HookDialect): Dialect {
+  const table = programOf(id)?.hooks;
+  if (table === undefined) return dialectOf('native');
+  const dialect = created.get(table) ?? createDialect(id, table);
+  created.set(table, dialect);
+  return dialect;
+}
+
+/** Returns the hook's event in its dialect; undefined for a hook without `dialectEvent`. */
+export function namedEventOf(hook: Pick<ShellHook, 'dialect' | 'dialectEvent'>): DialectEvent | undefined {
+  return hook.dialectEvent === undefined ? undefined : namedEvent(dialectOf(hook.dialect).events, hook);
+}
+
+/** Returns the name of the hook's event in its dialect. */
+export function eventNameOf({ dialect, dialectEvent, event }: ShellHook): string {
+  if (dialectEvent !== undefined) return dialectEvent;
+  const names = Object.entries(dialectOf(dialect).events);
+  return names.find(([, named]) => named.event === event)?.[0] ?? event;
+}
+
 /** Creates the rules for the hooks of a program from its table. */
-export function createDialect(id: HookDialect, table: HookTable): Dialect {
+function createDialect(id: HookDialect, table: HookTable): Dialect {
   const isNative = id === 'native';
   const all = known(table.events, {});
   const variables = known(table.variables, { workspace: [], package: [] });
@@ -102,10 +133,9 @@ export function createDialect(id: HookDialect, table: HookTable): Dialect {
     ],
     aliases: (name) => (Object.hasOwn(tools, name) ? (tools[name]?.aliases ?? []) : []),
     parse: isNative ? parseNativeHooks : (document, source) => parseEvents(document, source, table),
-    input: (source) => ({
-      ...inputFields(input, source, tools),
-      ...inputFields(namedEvent(all, source.hook)?.input ?? {}, source, tools),
-    }),
+    input: isNative
+      ? () => ({})
+      : (source) => inputFields({ ...input, ...namedEvent(all, source.hook)?.input }, source, tools),
     variables: (hook, environment) =>
       isNative ? ownVariables(hook, environment) : sessionVariables(variables.session ?? [], environment.sessionId),
     detaches: answer.detaches ? isAsyncNotice : undefined,

@@ -11,10 +11,10 @@ import {
 } from '../../programs/hook-table.js';
 import { loose } from '../../programs/loose.js';
 import type { ShellHook } from '../hook/definition.js';
-import { type FinishedHook, type HookEffects, type HookReading, SILENT } from '../hook/effects.js';
-import { type HookProblem, malformed } from '../hook/problem.js';
+import { type FinishedHook, type HookEffects, type HookProblem, type HookReading, SILENT } from '../hook/effects.js';
 import { effectOf } from './answer-effects.js';
 import {
+  malformed,
   mustBe,
   parseOutput,
   parseRun,

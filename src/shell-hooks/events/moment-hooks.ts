@@ -1,8 +1,9 @@
 import { hookRunOf, type Moment } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { HookEvent } from '../../programs/hook-event.js';
-import { APPROVAL, beforeToolFields, idsOf, receivedArgs, transcriptOf } from '../run/event-fields.js';
-import type { HookParts } from './run-state.js';
+import { APPROVAL } from '../run/agent-fields.js';
+import { beforeToolFields, receivedArgs } from '../run/tool-fields.js';
+import { type HookParts, idsOf } from './run-state.js';
 
 type CallMoment = Extract<Moment, { call: object }>;
 
@@ -69,8 +70,10 @@ async function notify(run: RunContext, { call, reason }: CallMoment, parts: Hook
 /** Runs the `permission_request` hooks before a person is asked. Returns the reason if one of them refuses the call. */
 async function judgeQuestion(run: RunContext, moment: CallMoment, parts: HookParts): Promise<string | undefined> {
   const { runner, pending, runs } = parts;
-  const signal = runs.of(run).signalOf(run);
-  const outcome = await runner.runEvent({ ...callContext('permission_request', run, moment), signal });
+  const outcome = await runner.runEvent({
+    ...callContext('permission_request', run, moment),
+    signal: runs.of(run).context.signal,
+  });
   pending.keep(run.session?.id, outcome.modelTexts);
   return outcome.cancelled ? `hook "${outcome.cancelledBy}": ${outcome.reason}` : undefined;
 }
@@ -119,12 +122,10 @@ async function beforeCompaction(run: RunContext, parts: HookParts): Promise<stri
   const fields = { trigger: 'auto', custom_instructions: '' };
   const outcome = await parts.runner.runEvent({
     event: 'before_compaction',
-    ...idsOf(run),
+    ...parts.runs.of(run).context,
     value: undefined,
     source: 'auto',
-    transcript: transcriptOf(run, parts.runs.of(run)),
     describe: () => ({ data: { trigger: 'auto' }, flat: fields }),
-    signal: parts.runs.of(run).signalOf(run),
   });
   parts.pending.keep(run.session?.id, outcome.modelTexts);
   return outcome.cancelled ? (outcome.reason ?? '') : undefined;

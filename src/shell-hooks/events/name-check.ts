@@ -6,14 +6,13 @@ import { known } from '../../programs/cell.js';
 import { type HookDialect, isToolEvent } from '../../programs/hook-event.js';
 import type { Tool } from '../../tools/tool.js';
 import { unknownToolNames } from '../../tools/unknown-tool-names.js';
-import { dialectOf, namedEventOf } from '../dialects/list.js';
-import { shownArgs, shownToolName } from '../dialects/tool-names.js';
+import { dialectOf, namedEventOf } from '../dialects/dialect.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookDiagnostic, Report } from '../hook/diagnostic.js';
 import type { ToolNames } from '../hook/event-context.js';
 import { patternsReady } from '../hook/linear-pattern.js';
 import type { HookRegistry } from '../hook/registry.js';
-import { isMatched, namesOf } from '../run/matching.js';
+import { isMatched, namesOf, shownArgs, shownToolName } from '../run/matching.js';
 
 /** Options of a `NameCheck`. */
 export interface NameCheckOptions {

@@ -4,8 +4,9 @@ import type { RunContext } from '../../lifecycle/run-context.js';
 import { contentText, type WaitingRun } from '../../model/message.js';
 import type { EventFields, Subagent } from '../hook/event-context.js';
 import { hookMessage } from '../hook/text.js';
-import { endedSubagentFields, idsOf, receivedArgs, subagentFields, transcriptOf } from '../run/event-fields.js';
-import type { HookEventResult } from '../run/event-progress.js';
+import { endedSubagentFields, subagentFields } from '../run/agent-fields.js';
+import type { HookEventResult } from '../run/outcome.js';
+import { receivedArgs } from '../run/tool-fields.js';
 import type { HookParts } from './run-state.js';
 import { addTexts, blocked, endRun, withheld } from './tool-hooks.js';
 
@@ -102,14 +103,11 @@ function runHooks(
   { event, run, subagent, fields }: SubagentEvent,
   { runner, runs }: HookParts,
 ): Promise<HookEventResult<undefined>> {
-  const state = runs.of(run);
   return runner.runEvent({
     event,
-    ...idsOf(run),
+    ...runs.of(run).context,
     value: undefined,
     source: subagent.agent,
-    transcript: transcriptOf(run, state),
     describe: () => fields,
-    signal: state.signalOf(run),
   });
 }

@@ -13,16 +13,15 @@ import { canonicalJson } from '../../trust/fingerprint/canonical-json.js';
 import type { ShellHook } from '../hook/definition.js';
 import { jsonText } from '../hook/plain-json.js';
 import { hookMessage, modelText } from '../hook/text.js';
+import type { HookEventResult } from '../run/outcome.js';
 import {
   afterToolFields,
   beforeToolFields,
   type CallRecord,
-  idsOf,
   receivedArgs,
-  transcriptOf,
-} from '../run/event-fields.js';
-import type { HookEventResult } from '../run/event-progress.js';
-import { rewriteInput, rewriteResult } from '../run/rewrites.js';
+  rewriteInput,
+  rewriteResult,
+} from '../run/tool-fields.js';
 import { rejectionOf } from './agent-hooks.js';
 import type { HookParts } from './run-state.js';
 
@@ -47,18 +46,15 @@ interface GuardedCall {
 
 async function judgeCall({ call, next, hooks, args }: GuardedCall, parts: HookParts) {
   const { run, id, name } = call;
-  const state = parts.runs.of(run);
   const outcome = await parts.runner.runEvent(
     {
       event: 'before_tool',
-      ...idsOf(run),
-      transcript: transcriptOf(run, state),
+      ...parts.runs.of(run).context,
       tool: name,
       args,
       value: call.input,
       describe: (input) => beforeToolFields({ id, name, args: receivedArgs(call.tool, input) }),
       rewrite: rewriteInput,
-      signal: state.signalOf(run),
     },
     hooks,
   );
@@ -170,19 +166,16 @@ interface FinishedCall {
 }
 
 async function judgeResult({ record, result, run }: FinishedCall, hooks: readonly ShellHook[], parts: HookParts) {
-  const state = parts.runs.of(run);
   const outcome = await parts.runner.runEvent(
     {
       event: 'after_tool',
-      ...idsOf(run),
-      transcript: transcriptOf(run, state),
+      ...parts.runs.of(run).context,
       tool: record.name,
       args: record.args,
       isError: result.isError === true,
       value: result,
       describe: (value) => afterToolFields(record, value),
       rewrite: rewriteResult,
-      signal: state.signalOf(run),
     },
     hooks,
   );

@@ -8,7 +8,7 @@ import { homeFolder } from '../../process/files/home-folder.js';
 import { isInWorkspace, workspaceRoots } from '../../process/files/workspace.js';
 import type { HookDialect } from '../../programs/hook-event.js';
 import type { TrustScope } from '../../trust/item.js';
-import { dialectOf } from '../dialects/list.js';
+import { dialectOf } from '../dialects/dialect.js';
 import type { Report } from '../hook/diagnostic.js';
 import { type HookContent, type HookSource, reportOn } from '../hook/diagnostic.js';
 import { HookFileError } from '../hook/error.js';

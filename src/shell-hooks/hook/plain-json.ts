@@ -1,5 +1,6 @@
 import { toJson } from '../../internal/json.js';
 import { fold } from '../../internal/names-text.js';
+import type { ShellHook } from './definition.js';
 
 const DEEPEST = 200;
 
@@ -51,6 +52,23 @@ const REDACTED = '[redacted]';
  */
 export function redact(value: unknown, names: readonly string[]): unknown {
   return redacted(value, names, (text) => text);
+}
+
+/** Returns a value as a hook reads it. Sensitive fields that the hook does not declare are redacted. */
+export function shownTo(hook: ShellHook, value: unknown, sensitive: readonly string[]): unknown {
+  const declared = new Set(hook.sensitive?.map(fold));
+  return redact(
+    value,
+    sensitive.filter((name) => !declared.has(fold(name))),
+  );
+}
+
+/** Returns the function that removes the secrets of the hook's extension and of the application from a string. */
+export function redactorOf(
+  hook: ShellHook,
+  { redact }: { readonly redact?: ((text: string) => string) | undefined },
+): (text: string) => string {
+  return (text) => [hook.redact, redact].reduce((shown, next) => next?.(shown) ?? shown, text);
 }
 
 /** Like `redact`, for a log: also redacts the fields of JSON that is written as a string. */

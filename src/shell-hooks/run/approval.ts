@@ -1,9 +1,9 @@
 import type { AllowedDecision, DeniedDecision, TrustDecision, VerifiedItem } from '../../trust/decision.js';
 import type { TrustGate } from '../../trust/gate.js';
 import { EXTENSION_PATH, type TrustItem } from '../../trust/item.js';
-import { dialectOf } from '../dialects/list.js';
+import { dialectOf } from '../dialects/dialect.js';
 import type { ShellHook } from '../hook/definition.js';
-import type { HookProblem } from '../hook/problem.js';
+import type { HookProblem } from '../hook/effects.js';
 
 /** Authorizes each hook once with the trust gate, and verifies it right before each run. */
 export class HookApprovals {

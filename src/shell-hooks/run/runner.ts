@@ -1,26 +1,21 @@
-import { describeError } from '../../errors.js';
 import { type Clock, systemClock } from '../../internal/clock.js';
-import type { Logger } from '../../internal/logger.js';
 import { safeText } from '../../internal/safe-text.js';
 import { onAbort } from '../../internal/stop.js';
-import { findResourceFailure } from '../../process/spawn-failure.js';
 import type { HookEvent } from '../../programs/hook-event.js';
 import type { DeniedDecision } from '../../trust/decision.js';
 import type { TrustGate } from '../../trust/gate.js';
-import { dialectOf } from '../dialects/list.js';
+import { dialectOf } from '../dialects/dialect.js';
 import type { ShellHook } from '../hook/definition.js';
-import { detached, failed, type HookReading } from '../hook/effects.js';
+import { detached } from '../hook/effects.js';
 import type { HookEventContext, HookMatchInput } from '../hook/event-context.js';
 import { contentOf } from '../hook/identity.js';
 import { patternsReady } from '../hook/linear-pattern.js';
-import type { HookProblem } from '../hook/problem.js';
 import type { HookRegistry } from '../hook/registry.js';
 import { HookApprovals } from './approval.js';
-import { EventProgress, type HookEventResult, type HookOutcome } from './event-progress.js';
-import { HookExecutor, type HookExecutorOptions, type Waiter } from './execution.js';
+import { HookExecutor, type HookExecutorOptions } from './execution.js';
 import { isFor, isWanted, namesOf } from './matching.js';
+import { EventProgress, type FinishedRun, type HookEventResult, refuses } from './outcome.js';
 import { endPlainEvent, type HookEventData, type PlainData, plainContext, validatePlainEvent } from './plain-events.js';
-import { type FinishedRun, finishHook, readExecution, refuses } from './reading.js';
 import { HookReports } from './reports.js';
 
 /** A message of a hook to the user. */
@@ -34,7 +29,6 @@ export interface HookNotice {
 export interface HookRunnerOptions extends HookExecutorOptions {
   readonly registry: HookRegistry;
   readonly gate: TrustGate;
-  readonly logger: Logger;
   readonly onNotice?: ((notice: HookNotice) => void) | undefined;
   readonly clock?: Clock | undefined;
 }
@@ -74,7 +68,7 @@ export class HookRunner {
   }
 
   /** Returns the names of a tool: its name here and its name in the hook's dialect. */
-  namesOf(tool: string | undefined, hook: Pick<ShellHook, 'dialect' | 'extension'>): readonly string[] {
+  namesOf(tool: string, hook: Pick<ShellHook, 'dialect' | 'extension'>): readonly string[] {
     return namesOf(tool, hook, this.options.toolNames);
   }
 
@@ -132,10 +126,9 @@ export class HookRunner {
       const finished = await this.runUntilDetached(hook, progress);
       if (finished === 'detached') completed.push(hook);
       if (finished === 'detached' || finished === undefined) continue;
-      const { outcome, reading } = finished;
-      this.announce(hook, outcome, reading);
-      progress.take(hook, outcome, reading);
-      if (outcome.status === 'completed') completed.push(hook);
+      this.announce(hook, finished);
+      progress.take(hook, finished);
+      if (finished.outcome.status === 'completed') completed.push(hook);
       if (progress.isOver) break;
     }
     return progress.result();
@@ -144,7 +137,7 @@ export class HookRunner {
   /** Starts a hook that decides nothing. It outlives the event and its abort signal, but not its time limit. */
   private runInBackground<Value>(hook: ShellHook, { context, value }: EventProgress<Value>): void {
     const own = new EventProgress({ ...context, value, signal: undefined });
-    void this.runHook(hook, own).then((finished) => this.announceDetached(hook, finished));
+    void this.executor.run(hook, own).then((finished) => this.announceDetached(hook, finished));
   }
 
   /** Runs a hook until it ends, or until it writes that it needs no wait. From then on it outlives the event. */
@@ -152,7 +145,7 @@ export class HookRunner {
     hook: ShellHook,
     progress: EventProgress<Value>,
   ): Promise<FinishedRun | 'detached' | undefined> {
-    if (dialectOf(hook.dialect).detaches === undefined) return this.runHook(hook, progress);
+    if (dialectOf(hook.dialect).detaches === undefined) return this.executor.run(hook, progress);
     const { signal } = progress.context;
     return new Promise((resolve) => {
       let isDetached = false;
@@ -163,7 +156,7 @@ export class HookRunner {
         release();
         resolve('detached');
       };
-      void this.runHook(hook, progress, { signal: life.signal, detach }).then((finished) => {
+      void this.executor.run(hook, progress, { signal: life.signal, detach }).then((finished) => {
         release();
         if (isDetached) this.announceDetached(hook, finished);
         else resolve(finished);
@@ -172,7 +165,7 @@ export class HookRunner {
   }
 
   private announceDetached(hook: ShellHook, finished: FinishedRun | undefined): void {
-    if (finished !== undefined) this.announce(hook, finished.outcome, detached(finished.reading));
+    if (finished !== undefined) this.announce(hook, { ...finished, reading: detached(finished.reading) });
   }
 
   /**
@@ -184,43 +177,19 @@ export class HookRunner {
     return this.matching(subject).filter((hook) => !queue.includes(hook) && !over.has(contentOf(hook)));
   }
 
-  /** Runs one hook. Returns undefined if the approved matcher or condition does not match. */
-  private async runHook<Value>(
-    hook: ShellHook,
-    progress: EventProgress<Value>,
-    waiter: Waiter = { signal: progress.context.signal },
-  ): Promise<FinishedRun | undefined> {
-    const startedAt = this.clock.now();
-    try {
-      const result = await this.executor.run(hook, progress, waiter);
-      if (result === undefined) return undefined;
-      if ('status' in result) return finishHook(hook, failed(result.problem), result);
-      const isAborted = waiter.signal?.aborted === true;
-      const reading = readExecution(hook, { result, isAborted, tool: progress.context.tool }, this.options);
-      this.reports.process(hook, result);
-      const { durationMs, exitCode } = result;
-      const status = reading.problem === undefined ? 'completed' : 'failed';
-      return finishHook(hook, reading, { status, durationMs, exitCode });
-    } catch (error) {
-      const failure = findResourceFailure(error);
-      const message = `It could not be run: ${describeError(error)}`;
-      const problem: HookProblem = { kind: 'not-started', ...failure, message };
-      return finishHook(hook, failed(problem), { status: 'failed', durationMs: this.clock.now() - startedAt });
-    }
-  }
-
-  private announce(hook: ShellHook, outcome: HookOutcome, reading: HookReading): void {
+  private announce(hook: ShellHook, { outcome, reading }: FinishedRun): void {
     const { effects, ignored = [], isDetached = false } = reading;
-    const timeoutMs = hook.timeout ?? this.options.timeoutMs();
+    const { host, onNotice } = this.options;
+    const timeoutMs = hook.timeout ?? host.timeoutMs;
     this.reports.outcome(hook, outcome, { timeoutMs, hasRefused: refuses(reading), isDetached });
     for (const key of ignored) this.reports.ignored(hook, key);
     if (effects.userText === undefined) return;
     const notice = { hook: hook.name, event: hook.event, text: safeText(effects.userText) };
-    this.options.logger.info(`Hook "${hook.name}" says: ${notice.text}`, notice);
+    host.logger.info(`Hook "${hook.name}" says: ${notice.text}`, notice);
     try {
-      this.options.onNotice?.(notice);
+      onNotice?.(notice);
     } catch (error) {
-      this.options.logger.error('The `onNotice` callback of the shell hooks threw an error.', error);
+      host.logger.error('The `onNotice` callback of the shell hooks threw an error.', error);
     }
   }
 }

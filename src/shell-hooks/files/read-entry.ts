@@ -9,7 +9,8 @@ import { definitionRules } from '../hook/definition.js';
 import { type HookSource, reportOn } from '../hook/diagnostic.js';
 import { compilePermissionRule } from '../rule/permission-rule.js';
 
-type JsonMap = Readonly<Record<string, unknown>>;
+/** A JSON object of a document. */
+export type JsonMap = Readonly<Record<string, unknown>>;
 
 /** Hook settings from an entry of a file, not validated. */
 export type HookSettings = JsonMap & { readonly command: unknown };

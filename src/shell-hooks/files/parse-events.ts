@@ -7,10 +7,7 @@ import type { EntryTable, EventTable, HookTable } from '../../programs/hook-tabl
 import { loose } from '../../programs/loose.js';
 import type { HookRegistration } from '../hook/definition.js';
 import { type HookContent, type HookSource, reportOn } from '../hook/diagnostic.js';
-import { type HookSettings, readEntry, withoutBadFields } from './read-entry.js';
-
-/** A JSON object of a document. */
-export type JsonMap = Readonly<Record<string, unknown>>;
+import { type HookSettings, type JsonMap, readEntry, withoutBadFields } from './read-entry.js';
 
 /** The event and the matcher under which a file lists a hook. */
 interface Place {

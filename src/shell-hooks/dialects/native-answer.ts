@@ -1,17 +1,23 @@
-import { describeValue } from '../../errors.js';
-import { isObject, type JsonObject } from '../../internal/json.js';
-import { nearestName } from '../../internal/options/nearest-name.js';
-import { timerMs } from '../../internal/options/rules.js';
-import { memberProblems, unknownName } from '../../internal/options/validate.js';
-import { HOOK_EVENTS, type HookEvent, isHookEvent } from '../../programs/hook-event.js';
-import { loose } from '../../programs/loose.js';
-import { definitionRules, type HookRegistration } from '../hook/definition.js';
-import { type HookContent, type HookSource, reportOn } from '../hook/diagnostic.js';
-import { type FinishedHook, failed, type HookEffects, type HookReading, SILENT } from '../hook/effects.js';
-import { type HookProblem, malformed } from '../hook/problem.js';
-import { conversationEffects, findBadConversation } from './conversation-fields.js';
+import { describeError } from '../../errors.js';
+import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
+import { checkMessages } from '../../model/check-messages.js';
+import type { AssistantPart, Message } from '../../model/message.js';
+import { problemOfPart } from '../../model/whole-response.js';
+import type { HookEvent } from '../../programs/hook-event.js';
+import { canonicalJson } from '../../trust/fingerprint/canonical-json.js';
+import {
+  type FinishedHook,
+  failed,
+  type HookEffects,
+  type HookProblem,
+  type HookReading,
+  SILENT,
+} from '../hook/effects.js';
+import { jsonText } from '../hook/plain-json.js';
 import {
   findBadField,
+  malformed,
+  mustBe,
   parseRun,
   reasonOf,
   reasonOfExit,
@@ -20,94 +26,6 @@ import {
   textOf,
   UNREADABLE_REFUSAL,
 } from './output.js';
-import type { JsonMap } from './parse-events.js';
-import { withoutBadFields } from './read-entry.js';
-
-const KNOWN: readonly string[] = ['hooks', 'timeout', 'name', 'version', 'description', '$schema'];
-/**
- * Parses a document in Keelson's own format. `hooks` is an array of hooks, or an object with `timeout` and arrays by
- * event or one array `hooks`. `timeout` is also accepted as a top-level key.
- */
-export function parseNativeHooks(document: Readonly<Record<string, unknown>>, source: HookSource): HookContent {
-  for (const key of Object.keys(document)) {
-    if (isHookEvent(key)) {
-      const message = `"${key}" must be inside \`hooks\`: its hooks were left out. Move it into \`hooks\`.`;
-      reportOn(source, { level: 'error', code: 'hooks-invalid', message });
-    } else if (!KNOWN.includes(key)) ignore(source, key);
-  }
-  const { hooks = [] } = document;
-  const timeout = timeoutOf(document, source, 'timeout');
-  if (Array.isArray(hooks)) return { hooks: hooks.flatMap((entry) => entryOf(entry, undefined, source)), timeout };
-  if (isObject(hooks)) {
-    const content = parseMap(hooks, source);
-    return { ...content, timeout: content.timeout ?? timeout };
-  }
-  const message = `\`hooks\` must be an array or an object, got ${describeValue(hooks)}.`;
-  reportOn(source, { level: 'error', code: 'hooks-invalid', message });
-  return { hooks: [] };
-}
-
-function parseMap(map: JsonMap, source: HookSource): HookContent {
-  const hooks: HookRegistration[] = [];
-  const timeout = timeoutOf(map, source, 'hooks.timeout');
-  for (const [key, value] of Object.entries(map)) {
-    if (key === 'timeout') continue;
-    const event = isHookEvent(key) ? key : undefined;
-    if ((event !== undefined || key === 'hooks') && Array.isArray(value)) {
-      hooks.push(...value.flatMap((entry) => entryOf(entry, event, source)));
-    } else if (Array.isArray(value) || isHookEvent(key)) refuseEvent(source, key);
-    else ignore(source, `hooks.${key}`);
-  }
-  return { hooks, timeout };
-}
-
-/**
- * Returns the `timeout` of an object. In a workspace file it is ignored, because it would apply to the hooks of all
- * files.
- */
-function timeoutOf({ timeout }: JsonMap, source: HookSource, path: string): number | undefined {
-  if (timeout === undefined) return undefined;
-  if (source.scope === 'workspace') {
-    ignore(source, path);
-    return undefined;
-  }
-  const [problem] = memberProblems({ [path]: timeout }, { [path]: timerMs });
-  if (problem === undefined) return timeout as number;
-  reportOn(source, { level: 'error', code: 'timeout-invalid', message: `${problem}.` });
-  return undefined;
-}
-
-function entryOf(entry: unknown, event: HookEvent | undefined, source: HookSource): HookRegistration[] {
-  const refuse = (problem: string) => {
-    const hook = isObject(entry) && typeof entry.name === 'string' ? entry.name : undefined;
-    reportOn(source, { level: 'error', code: 'hook-invalid', message: `A hook was left out: ${problem}.`, hook });
-    return [];
-  };
-  if (!isObject(entry)) return refuse(`it must be an object, got ${describeValue(entry)}`);
-  if (event !== undefined && entry.event !== undefined && entry.event !== event) {
-    return refuse(`\`event\` must be "${event}", the key of its list, got ${JSON.stringify(entry.event)}`);
-  }
-  const { description: _description, ...definition } = entry;
-  const unknown = Object.keys(definition).find((key) => !Object.hasOwn(definitionRules, key));
-  if (unknown !== undefined) return refuse(unknownName('setting', unknown, Object.keys(definitionRules)));
-  const { scope, extension, root } = source;
-  const at = String(event ?? entry.event);
-  const { name, ...settings } = loose.object(definition);
-  const named = { name, event, ...withoutBadFields(settings, source, at) } as unknown as HookRegistration;
-  return [{ ...named, scope, extension, root, source: source.source, dialect: 'native' }];
-}
-
-function refuseEvent(source: HookSource, key: string): void {
-  const near = nearestName(key, HOOK_EVENTS);
-  const hint = near === undefined || near === key ? '' : ` Did you mean "${near}"?`;
-  const problem = isHookEvent(key) ? `\`hooks.${key}\` must be an array.` : `Unknown event "${key}".${hint}`;
-  reportOn(source, { level: 'error', code: 'event-unknown', message: `${problem} Its hooks were left out.` });
-}
-
-function ignore(source: HookSource, key: string): void {
-  const where = source.scope === 'workspace' ? ' in a file of the workspace' : '';
-  reportOn(source, { level: 'warning', code: 'key-ignored', message: `\`${key}\` is ignored${where}.` });
-}
 
 /** Types of output fields. */
 const FIELDS = {
@@ -218,4 +136,89 @@ function effectsOf(output: JsonObject, run: FinishedHook): HookEffects {
 function dataOf({ data = {}, ...output }: JsonObject): JsonObject {
   const others = Object.entries(output).filter(([key]) => !RESERVED.includes(key));
   return Object.fromEntries([...others, ...Object.entries(isObject(data) ? data : { data })]) as JsonObject;
+}
+
+/** Returns the problem of `updatedMessages` or `updatedResponse`; undefined if both are valid or absent. */
+function findBadConversation({ updatedMessages, updatedResponse }: JsonObject): string | undefined {
+  const problem = isPresent(updatedMessages) ? problemOfMessages(updatedMessages) : undefined;
+  return problem ?? (isPresent(updatedResponse) ? problemOfResponse(updatedResponse) : undefined);
+}
+
+/**
+ * Returns the effects of `updatedMessages` at `before_model`, and of `updatedResponse` at `before_model` and
+ * `after_model`.
+ */
+function conversationEffects(
+  { updatedMessages, updatedResponse }: JsonObject,
+  { hook: { event }, shown }: FinishedHook,
+): HookEffects {
+  if (event !== 'before_model' && event !== 'after_model') return {};
+  const messages = updatedMessages as unknown as readonly Message[];
+  const changesRequest = event === 'before_model' && isPresent(updatedMessages);
+  return {
+    request: changesRequest ? { settings: {}, change: (before) => restored(before, messages, shown) } : undefined,
+    response: isPresent(updatedResponse)
+      ? (before) => restored(before, partsOf(updatedResponse, before), shown)
+      : undefined,
+  };
+}
+
+/**
+ * Returns the items that a hook gave back. An unchanged item is the original object, with its bytes and its sensitive
+ * fields. `shown` returns an item as the hook read it.
+ */
+function restored<Item>(
+  before: readonly Item[],
+  given: readonly Item[],
+  shown: (value: unknown) => unknown,
+): readonly Item[] {
+  const left = before.map((item) => ({ item, text: comparable(shown(item)) }));
+  return given.map((item) => {
+    const text = comparable(item);
+    const at = left.findIndex((other) => other.text === text);
+    return left.splice(0, at + 1).at(-1)?.item ?? item;
+  });
+}
+
+/** Returns the JSON of a value, independent of the order of its keys. */
+function comparable(value: unknown): string {
+  return canonicalJson(JSON.parse(jsonText(value)));
+}
+
+function isPresent(value: JsonValue | undefined): value is Exclude<JsonValue, null> {
+  return value !== undefined && value !== null;
+}
+
+/** Returns the new parts of a response. A string replaces the text parts and keeps all other parts. */
+function partsOf(given: JsonValue, before: readonly AssistantPart[]): readonly AssistantPart[] {
+  if (typeof given !== 'string') return given as unknown as readonly AssistantPart[];
+  return [{ type: 'text', text: given }, ...before.filter(({ type }) => type !== 'text')];
+}
+
+function problemOfMessages(messages: JsonValue): string | undefined {
+  if (!Array.isArray(messages) || messages.length === 0) {
+    return mustBe('updatedMessages', 'a non-empty array of messages, as in `data.messages`', messages);
+  }
+  try {
+    const open = checkMessages(messages as unknown as readonly Message[])?.open ?? [];
+    const ids = open.map(({ id }) => JSON.stringify(id));
+    return open.length === 0
+      ? undefined
+      : `\`updatedMessages\` must contain a result for the tool call ${ids.join(', ')}`;
+  } catch (error) {
+    return `\`updatedMessages\` cannot be sent: ${describeError(error)}`;
+  }
+}
+
+function problemOfResponse(response: JsonValue): string | undefined {
+  if (typeof response === 'string') return undefined;
+  if (!Array.isArray(response)) {
+    return mustBe('updatedResponse', 'a string, or an array of parts as in `data.response.content`', response);
+  }
+  const parts: readonly JsonValue[] = response;
+  const problems = parts.map((part) => problemOfPart(part as unknown as AssistantPart));
+  const at = problems.findIndex((problem) => problem !== undefined);
+  if (at >= 0) return `\`updatedResponse[${at}]\` is invalid: ${problems[at]}`;
+  const ids = parts.flatMap((part) => (isObject(part) && part.type === 'tool-call' ? [part.id] : []));
+  return new Set(ids).size === ids.length ? undefined : '`updatedResponse` has two tool calls with the same id';
 }
