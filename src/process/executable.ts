@@ -31,10 +31,6 @@ export interface Executable {
  */
 export function resolveExecutable(search: ExecutableSearch): Executable | { failure: SpawnFailure } {
   const { command, base } = search;
-  if (command === '' || command.includes('\0')) {
-    const message = 'The command must be a non-empty string without NUL characters';
-    return { failure: { code: 'bad-argument', message, hint: 'Name a program, or give its path.' } };
-  }
   if (!isAbsolute(command) && !command.includes('/') && !command.includes(sep)) return searchPath(search);
   const path = resolve(base, command);
   try {

@@ -6,8 +6,8 @@ import { consoleLogger, type Logger } from '../../internal/logger.js';
 import { hasCode } from '../../process/files/error-code.js';
 import { exactText } from '../../process/files/file-bytes.js';
 import { type FolderLock, type LockProblem, lockProblemText, withFileLock } from '../../process/files/folder-lock.js';
-import { backUp } from '../../process/files/state-file.js';
 import { isInWorkspace } from '../../process/files/workspace.js';
+import { backUp } from '../../process/files/write-atomic.js';
 import { TrustStoreError } from '../error.js';
 import { type Approval, EMPTY_RECORD, formatRecord, identityText, parseRecord, type TrustRecord } from './approval.js';
 
