@@ -4,7 +4,7 @@ import { systemClock } from '../internal/clock.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { HookDialect, HookEvent } from '../programs/hook-event.js';
-import type { Approval } from '../trust/approvals/approval.js';
+import type { Approval } from '../trust/approvals/store.js';
 import { createTrustGate, type TrustGate } from '../trust/gate.js';
 import type { TrustScope } from '../trust/item.js';
 import { Installation } from './events/lifecycles.js';

@@ -5,8 +5,7 @@
  * @packageDocumentation
  */
 export type { SpawnFailure, SpawnFailureCode } from '../process/spawn-failure.js';
-export type { Approval } from './approvals/approval.js';
-export type { TrustStore } from './approvals/store.js';
+export type { Approval, TrustStore } from './approvals/store.js';
 export type {
   AllowedDecision,
   AllowedReason,

@@ -14,8 +14,7 @@ import {
 import type { Fingerprint } from '../fingerprint/fingerprint.js';
 import { removeSnapshot, sweepSnapshots } from '../fingerprint/snapshot.js';
 import type { GateSettings } from '../gate-options.js';
-import { type Approval, type Identified, identityOf, identityText } from './approval.js';
-import type { TrustStore } from './store.js';
+import { type Approval, type Identified, identityOf, identityText, type TrustStore } from './store.js';
 
 /** Looks up decisions on items, and asks the user for new ones. */
 export class Approvals {
