@@ -131,6 +131,8 @@ function soleDialect(matches: (dialect: CompatDialect) => boolean): CompatDialec
 
 /** Returns the events of a program, supported or not, that the other program does not have. */
 function eventsOnlyIn(dialect: CompatDialect): readonly string[] {
-  const others = DIALECTS.filter((other) => other !== dialect).flatMap((other) => dialectOf(other).eventNames);
-  return dialectOf(dialect).eventNames.filter((name) => !others.includes(name));
+  const others = DIALECTS.filter((other) => other !== dialect).flatMap((other) =>
+    Object.keys(dialectOf(other).facts.events),
+  );
+  return Object.keys(dialectOf(dialect).facts.events).filter((name) => !others.includes(name));
 }

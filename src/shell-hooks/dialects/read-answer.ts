@@ -1,11 +1,9 @@
 import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
-import { known } from '../../programs/cell.js';
 import { isGateEvent } from '../../programs/hook-event.js';
 import {
   type AnswerTable,
   type FieldMeaning,
   type FieldTable,
-  type HookTable,
   namedEvent,
   type Refusal,
 } from '../../programs/hook-table.js';
@@ -13,6 +11,7 @@ import { loose } from '../../programs/loose.js';
 import type { ShellHook } from '../hook/definition.js';
 import { type FinishedHook, type HookEffects, type HookProblem, type HookReading, SILENT } from '../hook/effects.js';
 import { effectOf } from './answer-effects.js';
+import type { HookFacts } from './facts.js';
 import {
   malformed,
   mustBe,
@@ -28,20 +27,19 @@ import {
   unreadFields,
 } from './output.js';
 
-const NO_ANSWERS: AnswerTable = { fields: {}, refusal: { '*': 'cancel' } };
-
 /**
  * Interprets the result of a hook of another program by the table of its answers: first the exit code, then the output.
  * A refusal counts with any exit code.
  */
-export function readAnswer(run: FinishedHook, table: HookTable): HookReading {
-  const answer = known(table.answer, NO_ANSWERS);
+export function readAnswer(run: FinishedHook, facts: HookFacts): HookReading {
+  const { answer } = facts;
   const { hook, result } = run;
-  const isTold = namedEvent(known(table.events, {}), hook)?.told === true;
+  const isTold = namedEvent(facts.events, hook)?.told === true;
   if (result.exitCode === 2 && !isTold) return { ...SILENT, effects: refusedByExit(run, answer) };
   const isIgnored = isTold || listed(answer.ignoredAt, hook);
   const text = answerText(run, answer);
   const { output, problem: unread, failure: problem } = parseRun(run, text);
+  if (output === undefined && unread === undefined && problem === undefined) return SILENT;
   if (isTold && problem !== undefined) return { ...SILENT, problem };
   if (isIgnored && problem === undefined) return { ...SILENT, output, ignored: output && unreadFields(output, []) };
   const refusal = output === undefined ? spelledRefusal(text, hook, answer) : refusalIn(output, hook, answer);
@@ -54,7 +52,7 @@ export function readAnswer(run: FinishedHook, table: HookTable): HookReading {
     unread ?? (output && !isRefused ? problemIn(output, hook, answer) : output && badField(output, hook, answer));
   const failure = problem ?? (bad === undefined ? undefined : malformed(bad));
   if (failure !== undefined) {
-    const effects = { ...effectsOfFailure(failure, hook, table), ...refusal };
+    const effects = { ...effectsOfFailure(failure, hook, facts), ...refusal };
     return isRefused ? readRefusal(effects, refusal, failure) : { ...SILENT, effects, problem: failure };
   }
   if (output === undefined) return SILENT;
@@ -225,13 +223,12 @@ function effectsOfText({ hook, result }: FinishedHook, answer: AnswerTable): Hoo
 }
 
 /** Returns the effects of a failure. Before a tool, the failures that the table lists refuse the call. */
-function effectsOfFailure({ kind }: HookProblem, { event }: ShellHook, table: HookTable): HookEffects {
+function effectsOfFailure({ kind }: HookProblem, { event }: ShellHook, facts: HookFacts): HookEffects {
   const isCall = event === 'before_tool' || event === 'permission_request';
   if (kind === 'malformed' && (isCall || event === 'before_subagent'))
-    return known(table.unknownAnswerRefuses, true) ? { cancel: 'its output is invalid' } : {};
-  if (!isCall || kind === 'aborted' || kind === 'untrusted') return {};
-  const kinds = table.refusingFailures;
-  return kinds === 'unknown' || kinds.value.includes(kind) ? { cancel: 'the hook failed' } : {};
+    return facts.unknownAnswerRefuses ? { cancel: 'its output is invalid' } : {};
+  const isListed = facts.refusingFailures.some((refusing) => refusing === kind);
+  return isCall && isListed ? { cancel: 'the hook failed' } : {};
 }
 
 /** Returns the interpreted result of a hook that refused and failed. Its exit code is not reported as a problem. */

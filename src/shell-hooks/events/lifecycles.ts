@@ -29,7 +29,7 @@ const RESULT_PRIORITY = 95;
 const REACH_PRIORITY = 0;
 
 /** Returns true if the agent continues after the hook refuses an answer. Otherwise the answer is withheld. */
-const continues = ({ dialect }: ShellHook) => dialectOf(dialect).refusedAnswer === 'continued';
+const continues = ({ dialect }: ShellHook) => dialectOf(dialect).facts.refusedAnswer === 'continued';
 
 /** Installs lifecycles for the events that have shell hooks, and updates them with the registry. */
 export class Installation {

@@ -2,7 +2,6 @@ import { isObject } from '../../internal/json.js';
 import { namesText } from '../../internal/names-text.js';
 import type { LoaderHost } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
-import { known } from '../../programs/cell.js';
 import { type HookDialect, isToolEvent } from '../../programs/hook-event.js';
 import type { Tool } from '../../tools/tool.js';
 import { unknownToolNames } from '../../tools/unknown-tool-names.js';
@@ -181,7 +180,7 @@ function missingFields(tool: CheckedTool, dialect: HookDialect, toolNames: ToolN
 
 /** Returns the arguments that the program documents for a tool. */
 function requiredArgs(dialect: HookDialect, tool: string): readonly string[] {
-  const tools = known(dialectOf(dialect).table.tools, {});
+  const { tools } = dialectOf(dialect).facts;
   return Object.hasOwn(tools, tool) ? (tools[tool]?.args ?? []) : [];
 }
 

@@ -71,7 +71,7 @@ async function readDocument(path: string, { isOptional, dialect }: Reading) {
     if (isOptional && read.isAbsent) return undefined;
     throw new HookFileError(path, read.problem);
   }
-  const json = readJson(read.bytes.toString('utf8'), { comments: dialectOf(dialect).hasComments });
+  const json = readJson(read.bytes.toString('utf8'), { comments: dialectOf(dialect).facts.form.comments === true });
   if ('problem' in json) throw new HookFileError(path, `${json.problem}.`);
   if (!isObject(json.value)) throw new HookFileError(path, 'it must be a JSON object.');
   // Other keys of a settings file belong to other programs.
@@ -89,7 +89,7 @@ export interface HookPlace {
 /** Returns the standard hook files of a dialect, with the user's files first. Each file may be missing. */
 export async function standardFiles(dialect: HookDialect, place: HookPlace): Promise<readonly HookFile[]> {
   const { workspaceDir, appName, userDir } = place;
-  const { user, workspace } = dialectOf(dialect).places;
+  const { user, workspace } = dialectOf(dialect).facts.files;
   const home = homeFolder();
   const withApp = (name: string) => name.replace('{app}', () => appName);
   const userFiles = user.flatMap((name) => {

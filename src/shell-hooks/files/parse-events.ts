@@ -1,10 +1,9 @@
 import { describeValue } from '../../errors.js';
 import { isObject } from '../../internal/json.js';
 import { nearestName } from '../../internal/options/nearest-name.js';
-import { known } from '../../programs/cell.js';
 import { type HookEvent, isGateEvent } from '../../programs/hook-event.js';
-import type { EntryTable, EventTable, HookTable } from '../../programs/hook-table.js';
 import { loose } from '../../programs/loose.js';
+import type { HookFacts } from '../dialects/facts.js';
 import type { HookRegistration } from '../hook/definition.js';
 import { type HookContent, type HookSource, reportOn } from '../hook/diagnostic.js';
 import { type HookSettings, type JsonMap, readEntry, withoutBadFields } from './read-entry.js';
@@ -17,21 +16,15 @@ interface Place {
   readonly matcher: unknown;
 }
 
-/** The table of the program, with every unknown fact on its safe side. */
-interface Rules {
-  readonly events: Readonly<Record<string, EventTable>>;
-  readonly entry: EntryTable;
-  readonly table: HookTable;
+/** The facts about the program. */
+interface Rules extends HookFacts {
   /** Fields of the file that were reported. */
   readonly reported: Set<string>;
 }
 
-const COMMAND_ONLY: EntryTable = { types: ['command'], command: ['command'], timeout: ['timeout'] };
-
 /** Parses the `hooks` of another program's file. */
-export function parseEvents(document: JsonMap, source: HookSource, table: HookTable): HookContent {
-  const entry = known(table.entry, COMMAND_ONLY);
-  const rules = { events: known(table.events, {}), entry, table, reported: new Set<string>() };
+export function parseEvents(document: JsonMap, source: HookSource, facts: HookFacts): HookContent {
+  const rules = { ...facts, reported: new Set<string>() };
   const { hooks: map } = document;
   const stray = Object.keys(document).find((key) => Object.hasOwn(rules.events, key));
   if (stray !== undefined) {
@@ -47,7 +40,7 @@ export function parseEvents(document: JsonMap, source: HookSource, table: HookTa
   const isOn = switchedOn(document, source);
   const { disabled: _disabled, enabled: _enabled, ...events } = map;
   const hooks = Object.entries(events).flatMap(([eventName, list]) => parseEvent({ eventName, list }, source, rules));
-  if (known(table.defaultTimeout, false) && hooks.some(({ timeout }) => timeout === undefined)) {
+  if (facts.defaultTimeout && hooks.some(({ timeout }) => timeout === undefined)) {
     const message = 'Hooks without a time limit use `hooks.timeout`, not the default of the other program.';
     reportOn(source, { level: 'info', code: 'timeout-default', message });
   }
@@ -82,9 +75,7 @@ function parseEvent({ eventName, list }: EventList, source: HookSource, rules: R
     reportOn(source, { level: 'info', code: 'event-differs', message: `${eventName}: ${differs}.` });
   if (!Array.isArray(list))
     return refuse(source, `\`hooks.${eventName}\` must be an array, got ${describeValue(list)}`, event);
-  const entries = known(rules.table.form, {}).grouped
-    ? list.flatMap((group: unknown) => entriesOf(group))
-    : list.map(ungrouped);
+  const entries = rules.form.grouped ? list.flatMap((group: unknown) => entriesOf(group)) : list.map(ungrouped);
   let index = 0;
   return entries.flatMap(({ entry, matcher, problem }) => {
     if (problem !== undefined) return refuse(source, `a group of \`hooks.${eventName}\` ${problem}`, event);
@@ -124,7 +115,7 @@ interface EntryPlace {
 function settingsOf(entry: unknown, { place, source, rules }: EntryPlace): HookSettings | string {
   if (!isObject(entry)) return `it must be an object, got ${describeValue(entry)}`;
   const given = loose.object(entry);
-  const read = readEntry(given, source, rules.table);
+  const read = readEntry(given, source, rules);
   if (typeof read === 'string') return read;
   for (const key of Object.keys(given)) if (given[key] !== false) reportWithout(key, source, rules);
   const { matcher } = place;

@@ -200,7 +200,7 @@ export class HookExecutor {
       return jsonText(input);
     };
     const { transcripts } = this.options;
-    if (transcripts === undefined || !dialectOf(hook.dialect).readsTranscripts) return () => textOf('');
+    if (transcripts === undefined || !dialectOf(hook.dialect).facts.readsTranscripts) return () => textOf('');
     return () => transcripts.write(sessionId, transcript?.()).then(textOf);
   }
 }

@@ -30,7 +30,7 @@ export function isMatched(hook: ShellHook, match: HookMatchInput, toolNames: Too
     // If the subject is unknown the hook runs, because a skipped guard is worse than an unnecessary run.
     return subject === undefined || hook.matches([subject]);
   }
-  const { matchesSources } = dialectOf(hook.dialect);
+  const { matchesSources } = dialectOf(hook.dialect).facts;
   if (!matchesSources || source === undefined) return true;
   // Gemini CLI has another name for a notification about an approval.
   return hook.matches(event === 'notification' ? [source, 'ToolPermission'] : [source]);

@@ -199,7 +199,7 @@ export class HookRunner {
  * several matchers select it. A hook that was not approved and did not run does not count.
  */
 function isRepeated(hook: ShellHook, completed: readonly ShellHook[]): boolean {
-  const { runsOnce } = dialectOf(hook.dialect);
+  const { runsOnce } = dialectOf(hook.dialect).facts;
   return runsOnce && completed.some((other) => commandOf(other) === commandOf(hook));
 }
 
