@@ -85,8 +85,7 @@ class ShellHooksLoader implements ShellHooks {
   private readonly fileHooks: FileHooks;
   private readonly transcripts: Transcripts | undefined;
   private readonly host: HookHost;
-  private readonly guards: Guards;
-  private nameCheck: NameCheck | undefined = undefined;
+  private guards: Guards | undefined = undefined;
   private isLoaded = false;
   private unfollow = () => {};
 
@@ -113,7 +112,6 @@ class ShellHooksLoader implements ShellHooks {
       report: this.diagnostics.report,
       transcripts: this.transcripts,
     });
-    this.guards = this.createGuards();
   }
 
   async load(host: LoaderHost): Promise<void> {
@@ -126,6 +124,11 @@ class ShellHooksLoader implements ShellHooks {
     this.isLoaded = true;
     this.host.logger = host.logger;
     this.host.queue = ProcessQueue.of(host.signal).limitTo(this.settings.maxProcesses);
+    const { registry, runner, diagnostics } = this;
+    const { toolNames } = this.settings;
+    const nameCheck = new NameCheck(host, { registry, toolNames, report: diagnostics.report });
+    const guards = new Guards({ registry, runner, nameCheck, diagnostics });
+    this.guards = guards;
     try {
       await this.reload();
     } catch (error) {
@@ -133,7 +136,7 @@ class ShellHooksLoader implements ShellHooks {
       throw error;
     }
     const parts = {
-      runner: this.runner,
+      runner,
       pending: new PendingMessages(),
       runs: new RunStates(),
       notices: new Set<Promise<unknown>>(),
@@ -142,20 +145,17 @@ class ShellHooksLoader implements ShellHooks {
       logger: host.logger,
       signal: host.signal,
     };
-    const installation = new Installation(host, parts, this.registry);
-    const { toolNames } = this.settings;
-    const nameCheck = new NameCheck(host, { registry: this.registry, toolNames, report: this.diagnostics.report });
-    this.nameCheck = nameCheck;
+    const installation = new Installation(host, parts, registry);
     const follow = async () => {
       installation.update();
       nameCheck.update();
       nameCheck.reportUnnamedTools();
       await nameCheck.judgePatterns();
-      await this.guards.update();
+      await guards.update();
     };
     const report = (error: unknown) =>
       host.logger.error(`A change of the hooks did not take effect everywhere: ${describeError(error)}`, error);
-    this.unfollow = this.registry.onChange(() => follow().catch(report));
+    this.unfollow = registry.onChange(() => follow().catch(report));
     await follow();
   }
 
@@ -177,7 +177,7 @@ class ShellHooksLoader implements ShellHooks {
       const { id, name, event, scope, dialect, source } = hook;
       return { id, name, event, scope, dialect, source, failures: failures.get(id) ?? 0 };
     });
-    return { hooks, diagnostics: this.diagnostics.list(), guards: this.guards.list() };
+    return { hooks, diagnostics: this.diagnostics.list(), guards: this.guards?.list() ?? [] };
   }
 
   approvals(): Promise<readonly Approval[]> {
@@ -186,16 +186,6 @@ class ShellHooksLoader implements ShellHooks {
 
   revoke(digest: string): Promise<number> {
     return this.gate.revoke(digest);
-  }
-
-  private createGuards(): Guards {
-    return new Guards({
-      registry: this.registry,
-      denialOf: (hook) => this.runner.denialOf(hook),
-      isAllowed: (hook) => this.runner.isAllowed(hook),
-      deadReason: (hook) => this.nameCheck?.deadReason(hook),
-      diagnostics: () => this.diagnostics.list(),
-    });
   }
 
   private createTranscripts(): Transcripts | undefined {

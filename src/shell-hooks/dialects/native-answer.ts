@@ -62,35 +62,30 @@ export function readNative(run: FinishedHook): HookReading {
   const { hook, result } = run;
   if (hook.exitCodes && result.exitCode === 2) return { ...SILENT, effects: { cancel: reasonOfExit(run) } };
   const { output, failure, problem } = parseRun(run);
-  const bad = problem ?? (output && problemIn(output));
+  const fields = output && camelCased(output);
+  const bad = problem ?? (output && fields && problemIn(output, fields));
   const failing = failure ?? (bad === undefined ? undefined : malformed(bad));
   if (failing !== undefined) return readFailed(output, run, failing);
-  if (output === undefined) return SILENT;
-  const fields = camelCased(output);
-  const ignored = [...misplacedIn(fields, hook.event), ...foreignDecisionsIn(fields)];
-  return { output, data: dataOf(fields), effects: effectsOf(fields, run), ignored };
+  if (fields === undefined) return SILENT;
+  return { output, data: dataOf(fields), effects: effectsOf(fields, run), ignored: ignoredIn(fields, hook.event) };
 }
 
 function camelCased(output: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(output).map(([key, value]) => [SNAKE_CASE.get(key) ?? key, value]));
 }
 
-function problemIn(output: JsonObject): string | undefined {
+function problemIn(output: JsonObject, fields: JsonObject): string | undefined {
   const repeated = [...SNAKE_CASE].find((names) => names.every((name) => Object.hasOwn(output, name)));
   if (repeated !== undefined) return `\`${repeated.join('` and `')}\` are the same field: use only one of them`;
-  const fields = camelCased(output);
   return findBadField(fields, FIELDS) ?? findBadConversation(fields);
 }
 
-function misplacedIn(output: JsonObject, event: HookEvent): readonly string[] {
-  const misplaced = Object.entries(UPDATES).filter(([name, events]) => !events.includes(event) && name in output);
-  return misplaced.map(([name]) => name).filter((name) => output[name] !== null);
-}
-
-/** Returns fields that refuse a call in other programs, but are only data here. */
-function foreignDecisionsIn({ decision, hookSpecificOutput }: JsonObject): readonly string[] {
-  const isDecision = ['deny', 'block', 'ask'].includes(textOf(decision) ?? '');
-  return [...(isDecision ? ['decision'] : []), ...(isObject(hookSpecificOutput) ? ['hookSpecificOutput'] : [])];
+/** Returns updates at a wrong event, and fields that refuse a call in other programs but are only data here. */
+function ignoredIn(fields: JsonObject, event: HookEvent): readonly string[] {
+  const { decision, hookSpecificOutput } = fields;
+  const names = Object.keys(UPDATES).filter((name) => isPresent(fields[name]) && !UPDATES[name]?.includes(event));
+  if (['deny', 'block', 'ask'].includes(textOf(decision) ?? '')) names.push('decision');
+  return isObject(hookSpecificOutput) ? [...names, 'hookSpecificOutput'] : names;
 }
 
 /** A cancellation in text that is not one JSON object. */
@@ -138,7 +133,6 @@ function dataOf({ data = {}, ...output }: JsonObject): JsonObject {
   return Object.fromEntries([...others, ...Object.entries(isObject(data) ? data : { data })]) as JsonObject;
 }
 
-/** Returns the problem of `updatedMessages` or `updatedResponse`; undefined if both are valid or absent. */
 function findBadConversation({ updatedMessages, updatedResponse }: JsonObject): string | undefined {
   const problem = isPresent(updatedMessages) ? problemOfMessages(updatedMessages) : undefined;
   return problem ?? (isPresent(updatedResponse) ? problemOfResponse(updatedResponse) : undefined);

@@ -50,8 +50,16 @@ const REDACTED = '[redacted]';
  * Returns a copy in which the fields with these names are redacted. Spelling variants are equal: `apiKey`, `api_key`,
  * `API-KEY`.
  */
-export function redact(value: unknown, names: readonly string[]): unknown {
-  return redacted(value, names, (text) => text);
+export function redact(value: unknown, names: readonly string[], ofText = (text: string) => text): unknown {
+  if (names.length === 0) return value;
+  const folded = new Set(names.map(fold));
+  // Redacts while serializing. A separate recursive walk would overflow the stack on deep values that `JSON.stringify`
+  // can write.
+  const hide = (key: string, inner: unknown) => {
+    if (folded.has(fold(key))) return REDACTED;
+    return typeof inner === 'string' ? ofText(inner) : replace(key, inner);
+  };
+  return JSON.parse(jsonText(value, hide));
 }
 
 /** Returns a value as a hook reads it. Sensitive fields that the hook does not declare are redacted. */
@@ -76,22 +84,10 @@ export function redactForLog(value: unknown, names: readonly string[]): unknown 
   const inJson = (text: string): string => {
     if (!/^\s*[[{]/.test(text)) return text;
     try {
-      return jsonText(redacted(JSON.parse(text), names, inJson));
+      return jsonText(redact(JSON.parse(text), names, inJson));
     } catch {
       return text;
     }
   };
-  return redacted(value, names, inJson);
-}
-
-function redacted(value: unknown, names: readonly string[], ofText: (text: string) => string): unknown {
-  if (names.length === 0) return value;
-  const folded = new Set(names.map(fold));
-  // Redacts while serializing. A separate recursive walk would overflow the stack on deep values that `JSON.stringify`
-  // can write.
-  const hide = (key: string, inner: unknown) => {
-    if (folded.has(fold(key))) return REDACTED;
-    return typeof inner === 'string' ? ofText(inner) : replace(key, inner);
-  };
-  return JSON.parse(jsonText(value, hide));
+  return redact(value, names, inJson);
 }
