@@ -233,14 +233,7 @@ export class OutputTail {
 
   /** Returns the bytes decoded as UTF-8. Leaves out a character that the limit cut in two. */
   text(): string {
-    return this.bytes.subarray(this.truncated ? firstWhole(this.bytes) : 0).toString('utf8');
+    const text = this.bytes.toString('utf8');
+    return this.truncated ? text.replace(/^\uFFFD{1,3}/, '') : text;
   }
-}
-
-/** Returns the index of the first complete UTF-8 character. */
-function firstWhole(bytes: Buffer): number {
-  const head = bytes.subarray(0, 4);
-  const at = head.findIndex((byte) => (byte & 0xc0) !== 0x80);
-  // Four continuation bytes in a row are invalid UTF-8, so nothing is skipped.
-  return at < 0 && head.length < 4 ? head.length : Math.max(0, at);
 }

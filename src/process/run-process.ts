@@ -1,4 +1,3 @@
-import { StringDecoder } from 'node:string_decoder';
 import { systemClock } from '../internal/clock.js';
 import { onAbort } from '../internal/stop.js';
 import { bytesOf, type GroupOptions, ProcessGroup } from './process-group.js';
@@ -156,8 +155,7 @@ class OutputHead {
 
   /** Returns the bytes decoded as UTF-8. Leaves out a character that the limit cut in two. */
   text(): string {
-    if (this.size === 0) return '';
-    const bytes = Buffer.concat(this.chunks);
-    return this.truncated ? new StringDecoder('utf8').write(bytes) : bytes.toString('utf8');
+    const text = Buffer.concat(this.chunks).toString('utf8');
+    return this.truncated ? text.replace(/\uFFFD$/, '') : text;
   }
 }
