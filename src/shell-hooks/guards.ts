@@ -3,7 +3,7 @@ import type { NameCheck } from './events/name-check.js';
 import type { ShellHook } from './hook/definition.js';
 import type { Diagnostics } from './hook/diagnostic.js';
 import type { HookRegistry } from './hook/registry.js';
-import type { HookRunner } from './run/runner.js';
+import type { HookApprovals } from './run/approval.js';
 
 /** A hook of a file that could refuse something, and whether it does. */
 export interface GuardStatus {
@@ -24,7 +24,7 @@ export interface GuardStatus {
 
 interface GuardParts {
   readonly registry: HookRegistry;
-  readonly runner: HookRunner;
+  readonly approvals: HookApprovals;
   readonly nameCheck: NameCheck;
   readonly diagnostics: Diagnostics;
 }
@@ -48,7 +48,7 @@ export class Guards {
   /** Finds out which guards are approved. Asks nobody. */
   async update(): Promise<void> {
     const guards = this.hooks();
-    const found = await Promise.all(guards.map((hook) => this.parts.runner.denialOf(hook)));
+    const found = await Promise.all(guards.map((hook) => this.parts.approvals.check(hook)));
     this.denials = new Map(
       guards.flatMap(({ id }, at) => {
         const { message, reason } = found[at] ?? {};
@@ -77,8 +77,8 @@ export class Guards {
   private statusOf(hook: ShellHook): GuardStatus {
     const { id, name, event, source, extension, pattern, background } = hook;
     const guard = { name, event, source, extension };
-    const { runner, nameCheck } = this.parts;
-    const denial = runner.isAllowed(hook) ? undefined : this.denials.get(id);
+    const { approvals, nameCheck } = this.parts;
+    const denial = approvals.isAllowed(hook) ? undefined : this.denials.get(id);
     const dead = background ? 'nobody waits for its answer, so it refuses nothing' : nameCheck.deadReason(hook);
     if (denial !== undefined) return { ...guard, state: 'blocked', reason: denial };
     if (dead !== undefined) return { ...guard, state: 'error', reason: dead };

@@ -12,11 +12,12 @@ import { NameCheck } from './events/name-check.js';
 import { PendingMessages, RunStates } from './events/run-state.js';
 import { FileHooks } from './files/file-hooks.js';
 import { type GuardStatus, Guards } from './guards.js';
-import { Diagnostics, type HookDiagnostic } from './hook/diagnostic.js';
+import { Diagnostics, type HookDiagnostic, type Report } from './hook/diagnostic.js';
 import { HookRegistry } from './hook/registry.js';
 import { resolveShellHooksOptions, type ShellHooksOptions, type ShellHooksSettings } from './options.js';
+import { HookApprovals } from './run/approval.js';
 import { ProcessQueue } from './run/process-queue.js';
-import type { HookHost } from './run/reports.js';
+import { type HookHost, HookReports } from './run/reports.js';
 import { HookRunner } from './run/runner.js';
 import { Transcripts } from './transcript/transcripts.js';
 
@@ -85,6 +86,8 @@ class ShellHooksLoader implements ShellHooks {
   private readonly fileHooks: FileHooks;
   private readonly transcripts: Transcripts | undefined;
   private readonly host: HookHost;
+  private readonly hookApprovals: HookApprovals;
+  private readonly reports: HookReports;
   private guards: Guards | undefined = undefined;
   private isLoaded = false;
   private unfollow = () => {};
@@ -99,19 +102,13 @@ class ShellHooksLoader implements ShellHooks {
     const logger = followingLogger(this.host);
     this.diagnostics = new Diagnostics(logger, onDiagnostic);
     this.registry = registry;
-    this.gate = settings.gate ?? this.createGate(logger);
+    this.gate = settings.gate ?? createGate(settings, logger, this.diagnostics.report);
     for (const hook of own) registry.register(hook);
     this.fileHooks = new FileHooks(settings, registry, this.diagnostics.report);
-    this.transcripts = this.createTranscripts();
-    this.runner = new HookRunner({
-      ...settings,
-      ...machine,
-      registry,
-      gate: this.gate,
-      host: this.host,
-      report: this.diagnostics.report,
-      transcripts: this.transcripts,
-    });
+    this.transcripts = createTranscripts(settings, this.diagnostics.report);
+    this.hookApprovals = new HookApprovals(this.gate, settings.workspaceDir);
+    this.reports = new HookReports({ ...settings, host: this.host, report: this.diagnostics.report });
+    this.runner = this.createRunner();
   }
 
   async load(host: LoaderHost): Promise<void> {
@@ -124,10 +121,10 @@ class ShellHooksLoader implements ShellHooks {
     this.isLoaded = true;
     this.host.logger = host.logger;
     this.host.queue = ProcessQueue.of(host.signal).limitTo(this.settings.maxProcesses);
-    const { registry, runner, diagnostics } = this;
+    const { registry, runner, hookApprovals: approvals, diagnostics } = this;
     const { toolNames } = this.settings;
     const nameCheck = new NameCheck(host, { registry, toolNames, report: diagnostics.report });
-    const guards = new Guards({ registry, runner, nameCheck, diagnostics });
+    const guards = new Guards({ registry, approvals, nameCheck, diagnostics });
     this.guards = guards;
     try {
       await this.reload();
@@ -172,7 +169,7 @@ class ShellHooksLoader implements ShellHooks {
   }
 
   status(): ShellHooksStatus {
-    const { failures } = this.runner;
+    const { failures } = this.reports;
     const hooks = this.registry.list().map((hook): ShellHookStatus => {
       const { id, name, event, scope, dialect, source } = hook;
       return { id, name, event, scope, dialect, source, failures: failures.get(id) ?? 0 };
@@ -188,30 +185,43 @@ class ShellHooksLoader implements ShellHooks {
     return this.gate.revoke(digest);
   }
 
-  private createTranscripts(): Transcripts | undefined {
-    const { transcripts: folder, workspaceDir, toolNames, sensitive, machine, redact } = this.settings;
-    if (folder === undefined) return undefined;
-    const now = () => (machine?.clock ?? systemClock).now();
+  private createRunner(): HookRunner {
+    const { settings, registry, hookApprovals: approvals, reports, host, transcripts } = this;
     const { report } = this.diagnostics;
-    return new Transcripts({ folder, workspaceDir, toolNames, sensitive, redact, now, report });
-  }
-
-  private createGate(logger: Logger): TrustGate {
-    const { workspaceDir, appName, userDir: stateDir, approve, machine } = this.settings;
-    const { report } = this.diagnostics;
-    return createTrustGate({
-      workspaceDir,
-      appName,
-      stateDir,
-      approve,
-      logger,
-      clock: machine?.clock,
-      onUserHooksChanged: ({ type, source, name }) => {
-        const message = `The user hook "${name}" has changed since it last ran.`;
-        report({ level: 'warning', code: type, message, source, hook: name });
-      },
+    return new HookRunner({
+      ...settings,
+      ...settings.machine,
+      registry,
+      approvals,
+      reports,
+      host,
+      report,
+      transcripts,
     });
   }
+}
+
+function createTranscripts(settings: ShellHooksSettings, report: Report): Transcripts | undefined {
+  const { transcripts: folder, workspaceDir, toolNames, sensitive, machine, redact } = settings;
+  if (folder === undefined) return undefined;
+  const now = () => (machine?.clock ?? systemClock).now();
+  return new Transcripts({ folder, workspaceDir, toolNames, sensitive, redact, now, report });
+}
+
+function createGate(settings: ShellHooksSettings, logger: Logger, report: Report): TrustGate {
+  const { workspaceDir, appName, userDir: stateDir, approve, machine } = settings;
+  return createTrustGate({
+    workspaceDir,
+    appName,
+    stateDir,
+    approve,
+    logger,
+    clock: machine?.clock,
+    onUserHooksChanged: ({ type, source, name }) => {
+      const message = `The user hook "${name}" has changed since it last ran.`;
+      report({ level: 'warning', code: type, message, source, hook: name });
+    },
+  });
 }
 
 /** Forwards to the current logger. The logger of the agent is unknown before `load`. */

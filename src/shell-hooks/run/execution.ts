@@ -1,5 +1,5 @@
 import { describeError } from '../../errors.js';
-import type { Clock } from '../../internal/clock.js';
+import { type Clock, systemClock } from '../../internal/clock.js';
 import {
   type Environment,
   type InheritedVariables,
@@ -36,16 +36,12 @@ export interface HookExecutorOptions extends ReadingOptions {
   readonly inheritEnv: boolean | InheritedVariables;
   /** Writes the transcripts of sessions. Undefined if hooks get none. */
   readonly transcripts?: Transcripts | undefined;
-  readonly report: Report;
-  readonly spawn?: Spawn | undefined;
-  readonly fetch?: typeof fetch | undefined;
-}
-
-/** Objects that a `HookExecutor` shares with its runner. */
-export interface ExecutorParts {
   readonly approvals: HookApprovals;
   readonly reports: HookReports;
-  readonly clock: Clock;
+  readonly report: Report;
+  readonly clock?: Clock | undefined;
+  readonly spawn?: Spawn | undefined;
+  readonly fetch?: typeof fetch | undefined;
 }
 
 /** The event that waits for a hook. */
@@ -67,14 +63,13 @@ const ABORTED: HookProblem = { kind: 'aborted', message: 'It did not start becau
 
 /** Runs single hooks: approval, queue, start, and the reading of the result. */
 export class HookExecutor {
+  private readonly clock: Clock;
   private readonly prefix: string;
   /** Directories that no PATH entry of a hook may lie in. */
   private readonly exclude: readonly string[];
 
-  constructor(
-    private readonly options: HookExecutorOptions,
-    private readonly parts: ExecutorParts,
-  ) {
+  constructor(private readonly options: HookExecutorOptions) {
+    this.clock = options.clock ?? systemClock;
     this.prefix = variablePrefix(options.appName);
     this.exclude = workspaceRoots(options.workspaceDir);
   }
@@ -88,14 +83,15 @@ export class HookExecutor {
     progress: EventProgress<Value>,
     waiter: Waiter = { signal: progress.context.signal },
   ): Promise<FinishedRun | undefined> {
-    const { approvals, clock } = this.parts;
+    const { approvals, host } = this.options;
+    const { clock } = this;
     const startedAt = clock.now();
     try {
       const isTested = approvals.mayTest(hook);
       // Prompts happen before the queue, because other hooks must not wait for an answer of the user.
       const decision = await approvals.authorize(hook);
       if (!decision.allowed) return notStarted(hook, denialOf(decision), 0);
-      const { queue, timeoutMs: defaultMs } = this.options.host;
+      const { queue, timeoutMs: defaultMs } = host;
       const timeoutMs = hook.timeout ?? defaultMs;
       const { type, waitedMs } = await queue.enter({ timeoutMs, signal: waiter.signal, clock });
       if (type !== 'entered') {
@@ -122,7 +118,7 @@ export class HookExecutor {
     { isTested, timeoutMs, waitedMs, signal, detach }: Start,
   ): Promise<FinishedRun | undefined> {
     const { options } = this;
-    const { approvals, reports } = this.parts;
+    const { approvals, reports } = options;
     const { tool, sessionId } = progress.context;
     const stdin = this.inputOf(hook, progress);
     // Little code runs between verification and start, so that files have no time to change.
@@ -159,7 +155,7 @@ export class HookExecutor {
    */
   private async launch(hook: ShellHook, verified: VerifiedItem, run: HookRun): Promise<ProcessResult> {
     const { workspaceDir, spawn, fetch, report } = this.options;
-    const { clock } = this.parts;
+    const { clock } = this;
     const { stdin, timeoutMs, signal } = run;
     if (hook.http !== undefined)
       return postEvent({ url: hook.command, handler: hook.http, body: stdin(), timeoutMs, signal }, { clock, fetch });
@@ -194,9 +190,9 @@ export class HookExecutor {
     const { sessionId, transcript } = progress.context;
     const fields = progress.context.describe(progress.value);
     const textOf = (transcriptPath: string): string => {
-      const now = this.parts.clock.now();
+      const now = this.clock.now();
       const input = hookInput(hook, progress, { ...this.options, fields, transcriptPath, now });
-      this.parts.reports.start(hook, input);
+      this.options.reports.start(hook, input);
       return jsonText(input);
     };
     const { transcripts } = this.options;

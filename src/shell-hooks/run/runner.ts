@@ -1,9 +1,6 @@
-import { type Clock, systemClock } from '../../internal/clock.js';
 import { safeText } from '../../internal/safe-text.js';
 import { onAbort } from '../../internal/stop.js';
 import type { HookEvent } from '../../programs/hook-event.js';
-import type { DeniedDecision } from '../../trust/decision.js';
-import type { TrustGate } from '../../trust/gate.js';
 import { dialectOf } from '../dialects/dialect.js';
 import type { ShellHook } from '../hook/definition.js';
 import { detached } from '../hook/effects.js';
@@ -11,12 +8,10 @@ import type { HookEventContext, HookMatchInput } from '../hook/event-context.js'
 import { contentOf } from '../hook/identity.js';
 import { patternsReady } from '../hook/linear-pattern.js';
 import type { HookRegistry } from '../hook/registry.js';
-import { HookApprovals } from './approval.js';
 import { HookExecutor, type HookExecutorOptions } from './execution.js';
 import { isFor, isWanted, namesOf } from './matching.js';
 import { EventProgress, type FinishedRun, type HookEventResult, refuses } from './outcome.js';
 import { endPlainEvent, type HookEventData, type PlainData, plainContext, validatePlainEvent } from './plain-events.js';
-import { HookReports } from './reports.js';
 
 /** A message of a hook to the user. */
 export interface HookNotice {
@@ -28,23 +23,15 @@ export interface HookNotice {
 /** Options of `HookRunner`. */
 export interface HookRunnerOptions extends HookExecutorOptions {
   readonly registry: HookRegistry;
-  readonly gate: TrustGate;
   readonly onNotice?: ((notice: HookNotice) => void) | undefined;
-  readonly clock?: Clock | undefined;
 }
 
 /** Runs the hooks of one event, one after another. */
 export class HookRunner {
-  private readonly approvals: HookApprovals;
-  private readonly reports: HookReports;
-  private readonly clock: Clock;
   private readonly executor: HookExecutor;
 
   constructor(private readonly options: HookRunnerOptions) {
-    this.approvals = new HookApprovals(options.gate, options.workspaceDir);
-    this.reports = new HookReports(options);
-    this.clock = options.clock ?? systemClock;
-    this.executor = new HookExecutor(options, { approvals: this.approvals, reports: this.reports, clock: this.clock });
+    this.executor = new HookExecutor(options);
   }
 
   /** Returns the hooks that would run, in order. Includes hooks whose regular expression nobody has approved yet. */
@@ -52,29 +39,14 @@ export class HookRunner {
     const hooks = this.options.registry.hooksOf(subject.event);
     if (hooks.length === 0) return hooks;
     return hooks.filter((hook) => {
-      const isTested = hook.pattern === undefined || this.approvals.mayTest(hook);
+      const isTested = hook.pattern === undefined || this.options.approvals.mayTest(hook);
       return isFor(isTested ? hook : { ...hook, matches: () => true }, subject, this.options.toolNames);
     });
-  }
-
-  /** Returns the denial of a hook; undefined if it is allowed, or if the gate cannot tell without a question. */
-  denialOf(hook: ShellHook): Promise<DeniedDecision | undefined> {
-    return this.approvals.check(hook);
-  }
-
-  /** True if the gate has allowed the hook, and has found no change since. */
-  isAllowed(hook: ShellHook): boolean {
-    return this.approvals.isAllowed(hook);
   }
 
   /** Returns the names of a tool: its name here and its name in the hook's dialect. */
   namesOf(tool: string, hook: Pick<ShellHook, 'dialect' | 'extension'>): readonly string[] {
     return namesOf(tool, hook, this.options.toolNames);
-  }
-
-  /** Number of failures by hook id. */
-  get failures(): ReadonlyMap<string, number> {
-    return this.reports.failures;
   }
 
   /**
@@ -117,7 +89,7 @@ export class HookRunner {
         continue;
       }
       if (isRepeated(hook, completed)) continue;
-      if (this.approvals.mayTest(hook) && !isWanted(hook, progress, this.options)) continue;
+      if (this.options.approvals.mayTest(hook) && !isWanted(hook, progress, this.options)) continue;
       if (hook.background) {
         this.runInBackground(hook, progress);
         completed.push(hook);
@@ -179,10 +151,10 @@ export class HookRunner {
 
   private announce(hook: ShellHook, { outcome, reading }: FinishedRun): void {
     const { effects, ignored = [], isDetached = false } = reading;
-    const { host, onNotice } = this.options;
+    const { host, reports, onNotice } = this.options;
     const timeoutMs = hook.timeout ?? host.timeoutMs;
-    this.reports.outcome(hook, outcome, { timeoutMs, hasRefused: refuses(reading), isDetached });
-    for (const key of ignored) this.reports.ignored(hook, key);
+    reports.outcome(hook, outcome, { timeoutMs, hasRefused: refuses(reading), isDetached });
+    for (const key of ignored) reports.ignored(hook, key);
     if (effects.userText === undefined) return;
     const notice = { hook: hook.name, event: hook.event, text: safeText(effects.userText) };
     host.logger.info(`Hook "${hook.name}" says: ${notice.text}`, notice);
