@@ -9,8 +9,7 @@ import { isInWorkspace, workspaceRoots } from '../../process/files/workspace.js'
 import type { HookDialect } from '../../programs/hook-event.js';
 import type { TrustScope } from '../../trust/item.js';
 import { dialectOf } from '../dialects/dialect.js';
-import type { Report } from '../hook/diagnostic.js';
-import { type HookContent, type HookSource, reportOn } from '../hook/diagnostic.js';
+import { type HookContent, type HookSource, type Report, reportOn } from '../hook/diagnostic.js';
 import { HookFileError } from '../hook/error.js';
 
 /** A hook file to load. */
@@ -43,7 +42,7 @@ export async function readHookFile(
 ): Promise<HookContent> {
   const path = resolve(workspaceDir, file.path);
   const { dialect = 'native', extension, root } = file;
-  const read = await readDocument(path, { isOptional: file.optional === true, dialect });
+  const read = await readDocument(path, file);
   if (read === undefined) return { hooks: [] };
   const scope = file.scope ?? (isInWorkspace(path, workspaceDir) ? 'workspace' : 'user');
   let reported = 0;
@@ -60,15 +59,10 @@ export async function readHookFile(
   return content;
 }
 
-interface Reading {
-  readonly isOptional: boolean;
-  readonly dialect: HookDialect;
-}
-
-async function readDocument(path: string, { isOptional, dialect }: Reading) {
+async function readDocument(path: string, { optional, dialect = 'native' }: HookFile) {
   const read = await readBytes(path, MOST_BYTES);
   if ('problem' in read) {
-    if (isOptional && read.isAbsent) return undefined;
+    if (optional && read.isAbsent) return undefined;
     throw new HookFileError(path, read.problem);
   }
   const json = readJson(read.bytes.toString('utf8'), { comments: dialectOf(dialect).facts.form.comments === true });
