@@ -37,8 +37,8 @@ export class RunState {
   isPast = false;
   private turnCalls = new Map<string, CallRecord>();
   private areCallsNew = false;
-  private controller: AbortController | undefined = undefined;
-  private release: (() => void) | undefined = undefined;
+  /** The signal of the hooks of the run, and the function that aborts it. */
+  private life: { readonly signal: AbortSignal; readonly end: () => void } | undefined = undefined;
 
   constructor(private readonly run: RunContext) {}
 
@@ -105,20 +105,22 @@ export class RunState {
 
   /** Returns a signal that is aborted when the run is aborted or ends. So no hook process outlives its run. */
   private signal(): AbortSignal {
-    if (this.controller === undefined) {
-      const controller = new AbortController();
-      const { signal } = this.run;
-      if (signal.aborted) controller.abort(signal.reason);
-      this.release = onAbort(signal, () => controller.abort(signal.reason));
-      this.controller = controller;
-    }
-    return this.controller.signal;
+    if (this.life !== undefined) return this.life.signal;
+    const controller = new AbortController();
+    const { signal } = this.run;
+    if (signal.aborted) controller.abort(signal.reason);
+    const release = onAbort(signal, () => controller.abort(signal.reason));
+    const end = () => {
+      release();
+      controller.abort();
+    };
+    this.life = { signal: controller.signal, end };
+    return controller.signal;
   }
 
   /** Aborts the hooks that are still running. */
   close(): void {
-    this.release?.();
-    this.controller?.abort();
+    this.life?.end();
   }
 }
 
