@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 import { Agent } from '../src/index.js';
 import { type ManifestOptions, manifests } from '../src/manifest/manifest.js';
 import { mcpServers } from '../src/mcp/mcp.js';
-import { dialectOf as dialectNamed } from '../src/shell-hooks/dialects/list.js';
+import { dialectOf as dialectNamed } from '../src/shell-hooks/dialects/dialect.js';
 import { type HookDialect, shellHooks } from '../src/shell-hooks/shell-hooks.js';
 import { loadSkills } from '../src/skills/skills.js';
 import { scriptedModel } from '../src/testing/testing.js';

@@ -3,9 +3,10 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { describeError } from '../errors.js';
 import { readJson } from '../internal/read-json.js';
+import { readText } from '../process/files/file-bytes.js';
 import { type FolderLock, type LockProblem, lockProblemText, withFileLock } from '../process/files/folder-lock.js';
 import { realLocation } from '../process/files/location.js';
-import { backUp, readStateFile } from '../process/files/state-file.js';
+import { backUp } from '../process/files/write-atomic.js';
 import { ExtensionPackageStateError } from './error.js';
 import type { ExtensionPackage } from './extension.js';
 import type { ManifestSettings } from './options.js';
@@ -128,7 +129,7 @@ export class EnableChoices {
   }
 
   private async read(): Promise<{ choices: Choices; problem?: string }> {
-    const file = await readStateFile(this.path, MOST_BYTES);
+    const file = await readText(this.path, MOST_BYTES);
     if ('problem' in file) {
       return file.isAbsent
         ? { choices: NONE }

@@ -1,7 +1,6 @@
 import { isObject } from '../internal/json.js';
 import { texts } from '../internal/options/rules.js';
 import type { OptionRule, OptionTable } from '../internal/options/validate.js';
-import { starTest } from '../internal/star-pattern.js';
 import {
   CLOUD_NAMES,
   CREDENTIAL_NAMES,
@@ -12,15 +11,13 @@ import {
 } from './environment-names.js';
 import { safePath } from './executable.js';
 
-type NameTest = (name: string) => boolean;
-
-const INHERITED = patternOf(INHERITED_NAMES);
-const CREDENTIAL = patternOf(CREDENTIAL_NAMES);
-const REFUSED = patternOf(REFUSED_NAMES);
+const isInherited = testOf(INHERITED_NAMES);
+const isCredential = testOf(CREDENTIAL_NAMES);
+const isRefused = testOf(REFUSED_NAMES);
+const isOfCloud = testOf(CLOUD_NAMES);
 const PROVIDER_SECRET = new RegExp(
   `^(?:${PROVIDER_NAMES.join('|')})_(?:\\w+_)?(?:${SECRET_WORDS.join('|')})(?:_\\w+)?$`,
 );
-const CLOUD = patternOf(CLOUD_NAMES);
 
 /** Environment variables of a process, by name. */
 export type Environment = Readonly<Record<string, string>>;
@@ -40,7 +37,7 @@ export interface EnvironmentSource {
  * `additions`.
  */
 export function workspaceEnvironment(source: EnvironmentSource): Environment {
-  return compose(source, (name) => INHERITED.test(name));
+  return compose(source, isInherited);
 }
 
 /** Exceptions to the environment variables that a program of the user inherits. */
@@ -65,16 +62,16 @@ export const inheritedVariables: OptionRule = {
 export function userEnvironment(source: EnvironmentSource, inherit: boolean | InheritedVariables = false): Environment {
   if (inherit === true) return compose(source, () => true);
   const { include = [], exclude = [] } = inherit || {};
-  const [isIncluded, isExcluded] = [listOf(include), listOf(exclude)];
+  const [isIncluded, isExcluded] = [testOf(include), testOf(exclude)];
   return compose(source, (name) => {
-    const isKey = CREDENTIAL.test(fold(name)) || PROVIDER_SECRET.test(fold(name));
-    return (!isKey || CLOUD.test(fold(name)) || isIncluded(name)) && !isExcluded(name);
+    const isKey = isCredential(name) || PROVIDER_SECRET.test(fold(name));
+    return (!isKey || isOfCloud(name) || isIncluded(name)) && !isExcluded(name);
   });
 }
 
 /** True if the variable can make a process run different code, so that configuration must not set it. */
 export function isRefusedName(name: string): boolean {
-  return REFUSED.test(fold(name));
+  return isRefused(name);
 }
 
 /** True if the operating system accepts the string as the name of a variable. */
@@ -89,7 +86,7 @@ function compose(
   // Without a prototype, so that a variable named `__proto__` is an entry.
   const env: Record<string, string> = Object.create(null);
   const add = (name: string, value: string | undefined) => {
-    if (value !== undefined) env[name] = isPath(name) ? safePath(value, exclude) : value;
+    if (value !== undefined) env[name] = fold(name) === 'PATH' ? safePath(value, exclude) : value;
   };
   // Names are filtered before values are read: each read of `process.env` calls the system.
   for (const name of Object.getOwnPropertyNames(parent)) if (isKept(name)) add(name, parent[name]);
@@ -97,28 +94,20 @@ function compose(
   return Object.freeze(env);
 }
 
-function isPath(name: string): boolean {
-  return name.length === 4 && fold(name) === 'PATH';
-}
-
 /** Compares names without case: Windows does so, and some Unix programs read a variable in either case. */
 function fold(name: string): string {
   return name.toUpperCase();
 }
 
-/** Compiles a list of this library, in which `*` matches any characters. Ignores case. */
-function patternOf(names: readonly string[]): RegExp {
-  const sources = names.map((name) => name.replace(/[()]/g, '\\$&').replaceAll('*', '.*'));
-  return new RegExp(`^(?:${sources.join('|')})$`, 'is');
-}
-
 /** Returns a test for names, without case. In a listed name, `*` matches any characters. */
-function listOf(names: readonly string[]): NameTest {
-  const tests = names.map((name) => starTest(fold(name)));
-  return (name) => {
-    const folded = fold(name);
-    return tests.some((fits) => fits(folded));
-  };
+function testOf(names: readonly string[]): (name: string) => boolean {
+  const tests = names.map((name) =>
+    fold(name)
+      .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
+      .replaceAll('*', '.*'),
+  );
+  const pattern = new RegExp(`^(?:${tests.join('|')})$`, 's');
+  return (name) => pattern.test(fold(name));
 }
 
 /** Returns the application name as a prefix of variable names: upper case, every other character replaced by `_`. */

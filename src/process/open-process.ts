@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { systemClock } from '../internal/clock.js';
 import { onAbort } from '../internal/stop.js';
 import { GRACE_MS, type GroupEnd, type GroupOptions, ProcessGroup } from './process-group.js';
-import { explainSpawnError, findSpawnFailure, type SpawnFailure } from './spawn-failure.js';
+import { explainSpawnError, type SpawnFailure } from './spawn-failure.js';
 
 /** Options of a program that runs until it is stopped. */
 export interface OpenProcessOptions extends GroupOptions {
@@ -25,8 +25,6 @@ export interface OpenProcess {
 
 /** Starts a program. Resolves when it runs, or with the failure if it cannot be started. */
 export async function openProcess(options: OpenProcessOptions): Promise<OpenProcess | { failure: SpawnFailure }> {
-  const found = findSpawnFailure(options);
-  if (found) return { failure: found };
   const group = ProcessGroup.start(options);
   if (!(group instanceof ProcessGroup)) return { failure: group };
   const { signal } = options;

@@ -4,8 +4,7 @@ import type { Readable } from 'node:stream';
 import { type Clock, systemClock } from '../internal/clock.js';
 import { createDeferred } from '../internal/promise.js';
 import { isOwnGroup, killAtHostExit, killTree } from './host-exit.js';
-import { bytesOf, OutputTail } from './output.js';
-import { explainStart, type SpawnFailure, type SpawnTarget } from './spawn-failure.js';
+import { explainStart, findSpawnFailure, type SpawnFailure, type SpawnTarget } from './spawn-failure.js';
 
 /**
  * The signature of `spawn` in node:child_process.
@@ -86,6 +85,8 @@ export class ProcessGroup {
   /** Starts the process. A failure that the system reports later is in the result of `ended`. */
   static start(options: GroupOptions): ProcessGroup | SpawnFailure {
     const { command, args = [], cwd, env, argv0 } = options;
+    const failure = findSpawnFailure(options);
+    if (failure !== undefined) return failure;
     try {
       const child = (options.spawn ?? spawn)(command, [...args], {
         cwd,
@@ -209,4 +210,30 @@ function isRead(pipe: Readable | null): boolean {
 /** True if the pipe is open and empty: another process still holds its write end. */
 function isHeld(pipe: Readable | null | undefined): boolean {
   return pipe?.destroyed === false && pipe.readableLength === 0;
+}
+
+/** Returns a chunk of output as bytes. Streams of an injected `spawn` may emit strings. */
+export function bytesOf(chunk: Buffer | string): Buffer {
+  return typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+}
+
+/** Keeps the last bytes of a stream, up to a limit. */
+export class OutputTail {
+  private bytes: Buffer = Buffer.alloc(0);
+  /** True if the stream was longer than the limit. */
+  truncated = false;
+
+  constructor(private readonly limit: number) {}
+
+  push(chunk: Buffer): void {
+    const whole = Buffer.concat([this.bytes, chunk]);
+    this.truncated ||= whole.length > this.limit;
+    this.bytes = whole.subarray(-this.limit);
+  }
+
+  /** Returns the bytes decoded as UTF-8. Leaves out a character that the limit cut in two. */
+  text(): string {
+    const text = this.bytes.toString('utf8');
+    return this.truncated ? text.replace(/^\uFFFD{1,3}/, '') : text;
+  }
 }

@@ -1,8 +1,7 @@
 import { systemClock } from '../internal/clock.js';
 import { onAbort } from '../internal/stop.js';
-import { bytesOf, OutputHead } from './output.js';
-import { type GroupOptions, ProcessGroup } from './process-group.js';
-import { findSpawnFailure, type SpawnFailure } from './spawn-failure.js';
+import { bytesOf, type GroupOptions, ProcessGroup } from './process-group.js';
+import type { SpawnFailure } from './spawn-failure.js';
 
 /** Options of one run of a program. */
 export interface RunProcessOptions extends Omit<GroupOptions, 'stderrBytes'> {
@@ -18,17 +17,8 @@ export interface RunProcessOptions extends Omit<GroupOptions, 'stderrBytes'> {
   /** Time between SIGTERM and SIGKILL. Default 2,000; longer times are not supported. */
   readonly graceMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  readonly limits?: ProcessLimits | undefined;
   /** Called once, when the program has written its first line to standard output. */
   readonly onFirstLine?: ((line: string) => void) | undefined;
-}
-
-/** Limits for the captured output. */
-interface ProcessLimits {
-  /** A program that writes more bytes to standard output is terminated. Default 1 MiB. */
-  readonly stdoutBytes?: number | undefined;
-  /** Size limit of standard error. If there is more, the last bytes are kept. Default 64 KiB. */
-  readonly stderrBytes?: number | undefined;
 }
 
 /** The result of one run of a program. */
@@ -54,6 +44,7 @@ export interface ProcessResult {
 
 type Cause = 'timed-out' | 'aborted' | 'output-limit';
 
+/** A program that writes more bytes to standard output is terminated. */
 const STDOUT_BYTES = 1_048_576;
 
 /**
@@ -65,13 +56,11 @@ const STDOUT_BYTES = 1_048_576;
  */
 export async function runProcess(options: RunProcessOptions): Promise<ProcessResult> {
   if (options.signal?.aborted) return notRun('aborted');
-  const found = findSpawnFailure(options);
-  if (found) return notRun('spawn-failed', found);
   const clock = options.clock ?? systemClock;
   const startedAt = clock.now();
-  const group = ProcessGroup.start({ ...options, stderrBytes: options.limits?.stderrBytes });
+  const group = ProcessGroup.start(options);
   if (!(group instanceof ProcessGroup)) return notRun('spawn-failed', group);
-  const stdout = new OutputHead(options.limits?.stdoutBytes ?? STDOUT_BYTES);
+  const stdout = new OutputHead(STDOUT_BYTES);
   let cause: Cause | undefined;
   const stop = (why: Cause) => {
     if (group.exited) return;
@@ -145,4 +134,28 @@ function stopAt({ timeoutMs, signal, clock = systemClock }: RunProcessOptions, s
     clock.clearTimeout(timer);
     forget();
   };
+}
+
+/** Keeps the first bytes of a stream, up to a limit. */
+class OutputHead {
+  private readonly chunks: Buffer[] = [];
+  private size = 0;
+  /** True if the stream was longer than the limit. */
+  truncated = false;
+
+  constructor(private readonly limit: number) {}
+
+  push(chunk: Buffer): void {
+    const room = this.limit - this.size;
+    if (chunk.length > room) this.truncated = true;
+    if (room <= 0) return;
+    this.chunks.push(chunk.subarray(0, room));
+    this.size += Math.min(chunk.length, room);
+  }
+
+  /** Returns the bytes decoded as UTF-8. Leaves out a character that the limit cut in two. */
+  text(): string {
+    const text = Buffer.concat(this.chunks).toString('utf8');
+    return this.truncated ? text.replace(/\uFFFD$/, '') : text;
+  }
 }

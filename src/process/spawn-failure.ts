@@ -36,32 +36,19 @@ const isWindows = process.platform === 'win32';
 const NAME_START = isWindows ? 1 : 0;
 
 /**
- * Returns the reason why a target cannot be started, if a check of its strings and its file shows one.
+ * Returns the reason why a target cannot be started, if a check of its names and its file shows one.
  *
  * Synchronous, so that little time passes between the check and the start. See
  * docs/decisions/0022-no-hidden-shell.md.
  */
-export function findSpawnFailure(target: SpawnTarget): SpawnFailure | undefined {
-  return findBadText(target) ?? findBadExecutable(target.command);
-}
-
-function findBadText({ command, args = [], cwd = '', env }: SpawnTarget): SpawnFailure | undefined {
-  const bad = (message: string, hint: string) => failure('bad-argument', message, hint);
-  if (!isAbsolute(command))
-    return bad(`The command must be an absolute path, got "${command}"`, 'Resolve it with `resolveExecutable`.');
-  const names = Object.keys(env);
-  for (const texts of [[command, cwd], args, names, Object.values(env)]) {
-    for (const text of texts) {
-      if (typeof text !== 'string')
-        return bad('The command, its arguments and its variables must be strings', 'Pass strings only.');
-      if (text.includes('\0'))
-        return bad('The command, its arguments and its variables must not contain a NUL character', 'Remove the NUL.');
-    }
+export function findSpawnFailure({ command, env }: SpawnTarget): SpawnFailure | undefined {
+  if (!isAbsolute(command)) {
+    const message = `The command must be an absolute path, got "${command}"`;
+    return failure('bad-argument', message, 'Resolve it with `resolveExecutable`.');
   }
-  if (names.some((name) => name === '' || name.includes('=', NAME_START))) {
-    return bad('The name of a variable must not be empty or contain "="', 'Rename the variable.');
-  }
-  return undefined;
+  if (Object.keys(env).some((name) => name === '' || name.includes('=', NAME_START)))
+    return failure('bad-argument', 'The name of a variable must not be empty or contain "="', 'Rename the variable.');
+  return findBadExecutable(command);
 }
 
 /** True if the path is a directory. Follows links. */
@@ -138,6 +125,7 @@ const EXPLANATIONS: Readonly<Record<string, readonly [SpawnFailureCode, string]>
   EPERM: ['not-executable', 'Check the permissions of the file and its directories.'],
   ENOEXEC: ['bad-format', 'Use a program built for this machine.'],
   E2BIG: ['bad-argument', 'Pass long values through stdin.'],
+  ERR_INVALID_ARG_VALUE: ['bad-argument', 'Remove the NUL character.'],
   EAGAIN: ['no-resources', 'Too many processes: try again later.'],
   EMFILE: ['no-resources', 'Too many open files: try again later, or raise the limit of the system.'],
   ENFILE: ['no-resources', 'Too many open files: try again later, or raise the limit of the system.'],
@@ -173,7 +161,7 @@ export function findResourceFailure(error: unknown): SpawnFailure | undefined {
  * directory and a missing program.
  */
 export function explainStart(error: unknown, { command, cwd }: Pick<SpawnTarget, 'command' | 'cwd'>): SpawnFailure {
-  if (cwd === undefined || isFolder(cwd)) return explainSpawnError(error, command);
+  if (cwd === undefined || isFolder(cwd) || cwd.includes('\0')) return explainSpawnError(error, command);
   return failure('cwd-missing', `The working directory ${cwd} is missing`, 'Create the directory, or use another one.');
 }
 

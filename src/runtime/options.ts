@@ -7,7 +7,7 @@ import type { ManifestOptions } from '../manifest/manifest.js';
 import { sharedRules } from '../manifest/options.js';
 import type { McpServersOptions } from '../mcp/mcp.js';
 import type { PluginsOptions } from '../plugins/plugins.js';
-import { dialectIds } from '../shell-hooks/dialects/list.js';
+import { dialectIds } from '../shell-hooks/dialects/dialect.js';
 import type { HookDialect, ShellHooksOptions } from '../shell-hooks/shell-hooks.js';
 import type { SessionStore } from '../state/session-store.js';
 import type { TrustGate } from '../trust/gate.js';

@@ -1,8 +1,9 @@
 import { isGateEvent } from '../programs/hook-event.js';
-import type { DeniedDecision } from '../trust/decision.js';
+import type { NameCheck } from './events/name-check.js';
 import type { ShellHook } from './hook/definition.js';
-import type { HookDiagnostic } from './hook/diagnostic.js';
+import type { Diagnostics } from './hook/diagnostic.js';
 import type { HookRegistry } from './hook/registry.js';
+import type { HookApprovals } from './run/approval.js';
 
 /** A hook of a file that could refuse something, and whether it does. */
 export interface GuardStatus {
@@ -21,16 +22,11 @@ export interface GuardStatus {
   readonly reason?: string | undefined;
 }
 
-/** Facts about hooks that other parts know. */
-export interface GuardFacts {
+interface GuardParts {
   readonly registry: HookRegistry;
-  /** Returns the denial of a hook; undefined if it is allowed. Asks nobody. */
-  readonly denialOf: (hook: ShellHook) => Promise<DeniedDecision | undefined>;
-  /** True if the hook has been allowed since. */
-  readonly isAllowed: (hook: ShellHook) => boolean;
-  /** Returns why the matcher of a hook selects no tool; undefined if it selects one, or if that is not known. */
-  readonly deadReason: (hook: ShellHook) => string | undefined;
-  readonly diagnostics: () => readonly HookDiagnostic[];
+  readonly approvals: HookApprovals;
+  readonly nameCheck: NameCheck;
+  readonly diagnostics: Diagnostics;
 }
 
 /** Codes of diagnostics about hooks that were left out. */
@@ -47,12 +43,12 @@ const LEFT_OUT = [
 export class Guards {
   private denials = new Map<string, string>();
 
-  constructor(private readonly facts: GuardFacts) {}
+  constructor(private readonly parts: GuardParts) {}
 
   /** Finds out which guards are approved. Asks nobody. */
   async update(): Promise<void> {
     const guards = this.hooks();
-    const found = await Promise.all(guards.map((hook) => this.facts.denialOf(hook)));
+    const found = await Promise.all(guards.map((hook) => this.parts.approvals.check(hook)));
     this.denials = new Map(
       guards.flatMap(({ id }, at) => {
         const { message, reason } = found[at] ?? {};
@@ -62,27 +58,28 @@ export class Guards {
   }
 
   list(): readonly GuardStatus[] {
-    const lost = this.facts.diagnostics().filter(({ level, code }) => level === 'error' && LEFT_OUT.includes(code));
+    const lost = this.parts.diagnostics
+      .list()
+      .filter(({ level, code }) => level === 'error' && LEFT_OUT.includes(code));
     return [
       ...this.hooks().map((hook) => this.statusOf(hook)),
-      ...lost.map(
-        ({ message, hook, source }): GuardStatus => ({
-          ...{ name: hook ?? source ?? '(hooks)', source, state: 'error', reason: message },
-        }),
-      ),
+      ...lost.map(({ message: reason, hook, source }): GuardStatus => {
+        return { name: hook ?? source ?? '(hooks)', source, state: 'error', reason };
+      }),
     ];
   }
 
   /** The hooks of files that can refuse something. Hooks of the host are left out. */
   private hooks(): readonly ShellHook[] {
-    return this.facts.registry.list().filter(({ event, scope }) => scope !== 'builtin' && isGateEvent(event));
+    return this.parts.registry.list().filter(({ event, scope }) => scope !== 'builtin' && isGateEvent(event));
   }
 
   private statusOf(hook: ShellHook): GuardStatus {
     const { id, name, event, source, extension, pattern, background } = hook;
     const guard = { name, event, source, extension };
-    const denial = this.facts.isAllowed(hook) ? undefined : this.denials.get(id);
-    const dead = background ? 'nobody waits for its answer, so it refuses nothing' : this.facts.deadReason(hook);
+    const { approvals, nameCheck } = this.parts;
+    const denial = approvals.isAllowed(hook) ? undefined : this.denials.get(id);
+    const dead = background ? 'nobody waits for its answer, so it refuses nothing' : nameCheck.deadReason(hook);
     if (denial !== undefined) return { ...guard, state: 'blocked', reason: denial };
     if (dead !== undefined) return { ...guard, state: 'error', reason: dead };
     if (pattern?.doubt !== undefined) return { ...guard, state: 'in-doubt', reason: pattern.doubt };

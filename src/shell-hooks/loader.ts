@@ -4,7 +4,7 @@ import { systemClock } from '../internal/clock.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { HookDialect, HookEvent } from '../programs/hook-event.js';
-import type { Approval } from '../trust/approvals/approval.js';
+import type { Approval } from '../trust/approvals/store.js';
 import { createTrustGate, type TrustGate } from '../trust/gate.js';
 import type { TrustScope } from '../trust/item.js';
 import { Installation } from './events/lifecycles.js';
@@ -12,10 +12,12 @@ import { NameCheck } from './events/name-check.js';
 import { PendingMessages, RunStates } from './events/run-state.js';
 import { FileHooks } from './files/file-hooks.js';
 import { type GuardStatus, Guards } from './guards.js';
-import { Diagnostics, type HookDiagnostic } from './hook/diagnostic.js';
+import { Diagnostics, type HookDiagnostic, type Report } from './hook/diagnostic.js';
 import { HookRegistry } from './hook/registry.js';
 import { resolveShellHooksOptions, type ShellHooksOptions, type ShellHooksSettings } from './options.js';
+import { HookApprovals } from './run/approval.js';
 import { ProcessQueue } from './run/process-queue.js';
+import { type HookHost, HookReports } from './run/reports.js';
 import { HookRunner } from './run/runner.js';
 import { Transcripts } from './transcript/transcripts.js';
 
@@ -83,36 +85,30 @@ class ShellHooksLoader implements ShellHooks {
   private readonly diagnostics: Diagnostics;
   private readonly fileHooks: FileHooks;
   private readonly transcripts: Transcripts | undefined;
-  private logger: Logger;
-  private queue: ProcessQueue;
-  private readonly guards: Guards;
-  private nameCheck: NameCheck | undefined = undefined;
+  private readonly host: HookHost;
+  private readonly hookApprovals: HookApprovals;
+  private readonly reports: HookReports;
+  private guards: Guards | undefined = undefined;
   private isLoaded = false;
   private unfollow = () => {};
 
   constructor(private readonly settings: ShellHooksSettings) {
-    const logger = this.followingLogger();
-    const { onDiagnostic, machine = {}, registry = new HookRegistry(), own } = settings;
-    this.logger = machine.logger ?? consoleLogger;
+    const { onDiagnostic, machine = {}, registry = new HookRegistry(), own, maxProcesses, timeout } = settings;
+    this.host = {
+      logger: machine.logger ?? consoleLogger,
+      queue: new ProcessQueue().limitTo(maxProcesses),
+      timeoutMs: timeout ?? DEFAULT_TIMEOUT_MS,
+    };
+    const logger = followingLogger(this.host);
     this.diagnostics = new Diagnostics(logger, onDiagnostic);
     this.registry = registry;
-    this.gate = settings.gate ?? this.createGate(logger);
+    this.gate = settings.gate ?? createGate(settings, logger, this.diagnostics.report);
     for (const hook of own) registry.register(hook);
     this.fileHooks = new FileHooks(settings, registry, this.diagnostics.report);
-    this.transcripts = this.createTranscripts();
-    this.queue = new ProcessQueue().limitTo(settings.maxProcesses);
-    this.runner = new HookRunner({
-      ...settings,
-      ...machine,
-      registry,
-      gate: this.gate,
-      logger,
-      report: this.diagnostics.report,
-      transcripts: this.transcripts,
-      queue: () => this.queue,
-      timeoutMs: () => settings.timeout ?? this.fileHooks.timeout ?? DEFAULT_TIMEOUT_MS,
-    });
-    this.guards = this.createGuards();
+    this.transcripts = createTranscripts(settings, this.diagnostics.report);
+    this.hookApprovals = new HookApprovals(this.gate, settings.workspaceDir);
+    this.reports = new HookReports({ ...settings, host: this.host, report: this.diagnostics.report });
+    this.runner = this.createRunner();
   }
 
   async load(host: LoaderHost): Promise<void> {
@@ -123,8 +119,13 @@ class ShellHooksLoader implements ShellHooks {
       );
     }
     this.isLoaded = true;
-    this.logger = host.logger;
-    this.queue = ProcessQueue.of(host.signal).limitTo(this.settings.maxProcesses);
+    this.host.logger = host.logger;
+    this.host.queue = ProcessQueue.of(host.signal).limitTo(this.settings.maxProcesses);
+    const { registry, runner, hookApprovals: approvals, diagnostics } = this;
+    const { toolNames } = this.settings;
+    const nameCheck = new NameCheck(host, { registry, toolNames, report: diagnostics.report });
+    const guards = new Guards({ registry, approvals, nameCheck, diagnostics });
+    this.guards = guards;
     try {
       await this.reload();
     } catch (error) {
@@ -132,7 +133,7 @@ class ShellHooksLoader implements ShellHooks {
       throw error;
     }
     const parts = {
-      runner: this.runner,
+      runner,
       pending: new PendingMessages(),
       runs: new RunStates(),
       notices: new Set<Promise<unknown>>(),
@@ -141,25 +142,24 @@ class ShellHooksLoader implements ShellHooks {
       logger: host.logger,
       signal: host.signal,
     };
-    const installation = new Installation(host, parts, this.registry);
-    const { toolNames } = this.settings;
-    const nameCheck = new NameCheck(host, { registry: this.registry, toolNames, report: this.diagnostics.report });
-    this.nameCheck = nameCheck;
+    const installation = new Installation(host, parts, registry);
     const follow = async () => {
       installation.update();
       nameCheck.update();
       nameCheck.reportUnnamedTools();
       await nameCheck.judgePatterns();
-      await this.guards.update();
+      await guards.update();
     };
     const report = (error: unknown) =>
       host.logger.error(`A change of the hooks did not take effect everywhere: ${describeError(error)}`, error);
-    this.unfollow = this.registry.onChange(() => follow().catch(report));
+    this.unfollow = registry.onChange(() => follow().catch(report));
     await follow();
   }
 
-  reload(): Promise<Changes> {
-    return this.fileHooks.read();
+  async reload(): Promise<Changes> {
+    const changes = await this.fileHooks.read();
+    this.host.timeoutMs = this.settings.timeout ?? this.fileHooks.timeout ?? DEFAULT_TIMEOUT_MS;
+    return changes;
   }
 
   async close(): Promise<void> {
@@ -169,12 +169,12 @@ class ShellHooksLoader implements ShellHooks {
   }
 
   status(): ShellHooksStatus {
-    const { failures } = this.runner;
+    const { failures } = this.reports;
     const hooks = this.registry.list().map((hook): ShellHookStatus => {
       const { id, name, event, scope, dialect, source } = hook;
       return { id, name, event, scope, dialect, source, failures: failures.get(id) ?? 0 };
     });
-    return { hooks, diagnostics: this.diagnostics.list(), guards: this.guards.list() };
+    return { hooks, diagnostics: this.diagnostics.list(), guards: this.guards?.list() ?? [] };
   }
 
   approvals(): Promise<readonly Approval[]> {
@@ -185,48 +185,51 @@ class ShellHooksLoader implements ShellHooks {
     return this.gate.revoke(digest);
   }
 
-  private createGuards(): Guards {
-    return new Guards({
-      registry: this.registry,
-      denialOf: (hook) => this.runner.denialOf(hook),
-      isAllowed: (hook) => this.runner.isAllowed(hook),
-      deadReason: (hook) => this.nameCheck?.deadReason(hook),
-      diagnostics: () => this.diagnostics.list(),
+  private createRunner(): HookRunner {
+    const { settings, registry, hookApprovals: approvals, reports, host, transcripts } = this;
+    const { report } = this.diagnostics;
+    return new HookRunner({
+      ...settings,
+      ...settings.machine,
+      registry,
+      approvals,
+      reports,
+      host,
+      report,
+      transcripts,
     });
   }
+}
 
-  private createTranscripts(): Transcripts | undefined {
-    const { transcripts: folder, workspaceDir, toolNames, sensitive, machine, redact } = this.settings;
-    if (folder === undefined) return undefined;
-    const now = () => (machine?.clock ?? systemClock).now();
-    const { report } = this.diagnostics;
-    return new Transcripts({ folder, workspaceDir, toolNames, sensitive, redact, now, report });
-  }
+function createTranscripts(settings: ShellHooksSettings, report: Report): Transcripts | undefined {
+  const { transcripts: folder, workspaceDir, toolNames, sensitive, machine, redact } = settings;
+  if (folder === undefined) return undefined;
+  const now = () => (machine?.clock ?? systemClock).now();
+  return new Transcripts({ folder, workspaceDir, toolNames, sensitive, redact, now, report });
+}
 
-  private createGate(logger: Logger): TrustGate {
-    const { workspaceDir, appName, userDir: stateDir, approve, machine } = this.settings;
-    const { report } = this.diagnostics;
-    return createTrustGate({
-      workspaceDir,
-      appName,
-      stateDir,
-      approve,
-      logger,
-      clock: machine?.clock,
-      onUserHooksChanged: ({ type, source, name }) => {
-        const message = `The user hook "${name}" has changed since it last ran.`;
-        report({ level: 'warning', code: type, message, source, hook: name });
-      },
-    });
-  }
+function createGate(settings: ShellHooksSettings, logger: Logger, report: Report): TrustGate {
+  const { workspaceDir, appName, userDir: stateDir, approve, machine } = settings;
+  return createTrustGate({
+    workspaceDir,
+    appName,
+    stateDir,
+    approve,
+    logger,
+    clock: machine?.clock,
+    onUserHooksChanged: ({ type, source, name }) => {
+      const message = `The user hook "${name}" has changed since it last ran.`;
+      report({ level: 'warning', code: type, message, source, hook: name });
+    },
+  });
+}
 
-  /** Forwards to the current logger. The logger of the host is unknown before `load`. */
-  private followingLogger(): Logger {
-    return {
-      debug: (message, details) => this.logger.debug(message, details),
-      info: (message, details) => this.logger.info(message, details),
-      warn: (message, details) => this.logger.warn(message, details),
-      error: (message, details) => this.logger.error(message, details),
-    };
-  }
+/** Forwards to the current logger. The logger of the agent is unknown before `load`. */
+function followingLogger(host: HookHost): Logger {
+  return {
+    debug: (message, details) => host.logger.debug(message, details),
+    info: (message, details) => host.logger.info(message, details),
+    warn: (message, details) => host.logger.warn(message, details),
+    error: (message, details) => host.logger.error(message, details),
+  };
 }

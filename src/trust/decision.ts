@@ -157,15 +157,12 @@ export function requestOfParts(whole: Fingerprint, requests: readonly ApprovalRe
   };
 }
 
-interface Allowance {
-  readonly reason: AllowedReason;
-  readonly scope: TrustScope;
-  readonly digest?: string;
-}
-
 /** Creates a decision that allows an item. */
-export function allow(item: TrustItem, { reason, scope, digest }: Allowance): AllowedDecision {
-  return { allowed: true, reason, scope, item, digest };
+export function allow(
+  item: TrustItem,
+  allowance: Pick<AllowedDecision, 'reason' | 'scope'> & { readonly digest?: string },
+): AllowedDecision {
+  return { digest: undefined, ...allowance, allowed: true, item };
 }
 
 const REFUSALS = {

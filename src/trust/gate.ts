@@ -1,9 +1,8 @@
 import { describeError } from '../errors.js';
 import { realLocation } from '../process/files/location.js';
 import { findResourceFailure } from '../process/spawn-failure.js';
-import type { Identified } from './approvals/approval.js';
 import { Approvals } from './approvals/approvals.js';
-import { TrustStore } from './approvals/store.js';
+import { type Identified, TrustStore } from './approvals/store.js';
 import { UserWatch } from './approvals/user-watch.js';
 import {
   type AllowedDecision,
@@ -163,6 +162,7 @@ class ContentGate implements TrustGate {
 
   /** Returns the fingerprint of an item of the workspace that the user has to be asked about. */
   private async undecided(item: TrustItem): Promise<Fingerprint | undefined> {
+    validateItem(item);
     const located = this.locate(item);
     if (located.scope !== 'workspace') return undefined;
     const fingerprint = await this.fingerprint(located);

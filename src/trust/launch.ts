@@ -1,7 +1,7 @@
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { isRefusedName, isVariableName } from '../process/environment.js';
 import { type Executable, resolveExecutable } from '../process/executable.js';
-import { isInside, realLocation } from '../process/files/location.js';
+import { isInAny, isInside, realLocation } from '../process/files/location.js';
 import { findBadExecutable } from '../process/spawn-failure.js';
 import { ItemUnboundError } from './error.js';
 import { EXTENSION_PATH, EXTENSION_VARIABLE, type TrustItem, type TrustPlace, type TrustScope } from './item.js';
@@ -30,13 +30,8 @@ export interface LocatedItem {
   readonly executable: Executable | undefined;
 }
 
-/**
- * Resolves the paths of an item and finds its program. Throws an `ItemUnboundError` if the item is invalid or the program
- * is missing.
- */
+/** Resolves the paths of a valid item and finds its program. Throws an `ItemUnboundError` if the program is missing. */
 export function locateItem(item: TrustItem, place: TrustPlace): LocatedItem {
-  // The host may name its own items as it likes.
-  if (item.scope !== 'builtin') validateItem(item);
   const cwd = resolve(item.root ?? place.workspaceDir, item.cwd ?? '.');
   const root = item.root === undefined ? undefined : realLocation(item.root);
   const source = item.source === undefined ? undefined : realLocation(item.source);
@@ -50,10 +45,8 @@ export function locateItem(item: TrustItem, place: TrustPlace): LocatedItem {
  */
 export function scopeOf(item: TrustItem, { roots }: TrustPlace, executable?: Executable): TrustScope {
   if (item.scope !== 'user') return item.scope === 'builtin' ? 'builtin' : 'workspace';
-  const own = [item.source, item.root].filter((path) => path !== undefined);
-  const program = executable === undefined ? [] : [executable.path, executable.realPath];
-  const places = [...own, ...own.map((path) => realLocation(path)), ...program];
-  return places.some((path) => roots.some((root) => isInside(path, root))) ? 'workspace' : 'user';
+  const places = [item.source, item.root, executable?.path].filter((path) => path !== undefined);
+  return places.some((path) => isInAny(path, roots)) ? 'workspace' : 'user';
 }
 
 function findExecutable(item: TrustItem, place: TrustPlace): Executable | undefined {

@@ -4,8 +4,7 @@
  *
  * @packageDocumentation
  */
-export type { Approval } from './approvals/approval.js';
-export type { TrustStore } from './approvals/store.js';
+export type { Approval, TrustStore } from './approvals/store.js';
 export type {
   AllowedDecision,
   AllowedReason,

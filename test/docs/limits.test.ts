@@ -12,7 +12,7 @@ import { ProcessTransport } from '../../src/mcp/transport/process-transport.js';
 import { PendingMessages } from '../../src/shell-hooks/events/run-state.js';
 import type { HookEventContext } from '../../src/shell-hooks/hook/event-context.js';
 import { hookMessage } from '../../src/shell-hooks/hook/text.js';
-import { EventProgress } from '../../src/shell-hooks/run/event-progress.js';
+import { EventProgress } from '../../src/shell-hooks/run/outcome.js';
 import { calls, scriptedModel } from '../../src/testing/testing.js';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { augmentedRun } from '../support/concepts/augmented-run.js';
@@ -318,8 +318,8 @@ const rows: Readonly<Record<string, Row>> = {
     ...{ bytes: 100_000, times: 30 },
     async send() {
       const progress = new EventProgress({ event: 'before_agent', value: '' } as unknown as HookEventContext<string>);
-      const reading = { data: {}, effects: { modelTexts: ['x'.repeat(10_000)] } };
-      for (let at = 0; at < 100; at++) progress.take({ name: `hook${at}` } as never, {} as never, reading);
+      const finished = { outcome: {} as never, reading: { data: {}, effects: { modelTexts: ['x'.repeat(10_000)] } } };
+      for (let at = 0; at < 100; at++) progress.take({ name: `hook${at}` } as never, finished);
       const { modelTexts } = progress.result();
       expect(modelTexts).toHaveLength(11);
       expect(modelTexts.at(-1)?.text).toContain('Further messages of hooks are left out');

@@ -69,8 +69,9 @@ test('a missing program gives a failure code, and a file that is not executable 
   // The start of the program tells what is wrong with it.
   const plain = join(root, 'plain', 'tool');
   expect(await find('tool', [join(root, 'plain')])).toEqual({ path: plain, realPath: plain });
-  expect(await find('', [usr])).toMatchObject({ failure: { code: 'bad-argument' } });
-  expect(await find('a\0b', [usr])).toMatchObject({ failure: { code: 'bad-argument' } });
+  expect(await find('', [usr])).toMatchObject({ failure: { code: 'not-found' } });
+  expect(await find('a\0b', [usr])).toMatchObject({ failure: { code: 'not-found' } });
+  expect(await find('./a\0b', [])).toMatchObject({ failure: { code: 'bad-argument' } });
 });
 
 test('F6: a command that contains its arguments is not found, and the hint says what to do', async () => {

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
 import { type HookDialect, type HookEvent, isGateEvent } from '../../programs/hook-event.js';
-import { dialectOf } from '../../shell-hooks/dialects/list.js';
+import { dialectOf } from '../../shell-hooks/dialects/dialect.js';
 import { parseHooks } from '../../shell-hooks/files/hook-file.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
 import type { HookDiagnostic } from '../../shell-hooks/hook/diagnostic.js';
@@ -110,6 +110,8 @@ function soleDialect(matches: (dialect: CompatDialect) => boolean): CompatDialec
 
 /** Returns the events of a program, supported or not, that the other program does not have. */
 function eventsOnlyIn(dialect: CompatDialect): readonly string[] {
-  const others = DIALECTS.filter((other) => other !== dialect).flatMap((other) => dialectOf(other).eventNames);
-  return dialectOf(dialect).eventNames.filter((name) => !others.includes(name));
+  const others = DIALECTS.filter((other) => other !== dialect).flatMap((other) =>
+    Object.keys(dialectOf(other).facts.events),
+  );
+  return Object.keys(dialectOf(dialect).facts.events).filter((name) => !others.includes(name));
 }

@@ -47,15 +47,17 @@ async function isUnwritten(path: string): Promise<boolean> {
   }
 }
 
-/** Reads a UTF-8 file of at most `max` bytes. */
-export async function readText(path: string, max: number): Promise<{ text: string } | { problem: string }> {
+/** The text of a file, or the reason why it could not be read. `isAbsent` is that of {@link FileBytes}. */
+export type FileText = { readonly text: string } | { readonly problem: string; readonly isAbsent: boolean };
+
+/** Reads a UTF-8 file of at most `max` bytes, without its byte order mark. */
+export async function readText(path: string, max: number): Promise<FileText> {
   const read = await readBytes(path, max);
-  if ('problem' in read) return { problem: read.problem };
-  try {
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(read.bytes) };
-  } catch {
-    return { problem: 'the file must be valid UTF-8' };
-  }
+  if ('problem' in read) return read;
+  const text = exactText(read.bytes);
+  return text === undefined
+    ? { problem: 'the file must be valid UTF-8', isAbsent: false }
+    : { text: text.replace(/^\uFEFF/, '') };
 }
 
 /** Returns the string that was written as these bytes, with its byte order mark. Undefined for invalid UTF-8. */

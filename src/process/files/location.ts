@@ -7,6 +7,11 @@ export function isInside(path: string, root: string): boolean {
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
+/** True if an absolute path lies in one of the directories, by name or with links followed. */
+export function isInAny(path: string, roots: readonly string[]): boolean {
+  return roots.length > 0 && [path, realLocation(path)].some((place) => roots.some((root) => isInside(place, root)));
+}
+
 /** The number of links that Linux follows in one path. */
 const MAX_LINKS = 40;
 

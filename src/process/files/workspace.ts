@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { homeLocation } from './home-folder.js';
-import { isInside, realLocation } from './location.js';
+import { isInAny, isInside, realLocation } from './location.js';
 
 /**
  * Returns the path of a workspace as written, and with links resolved if that differs. Returns an empty array for the
@@ -16,6 +16,5 @@ export function workspaceRoots(folder: string): readonly string[] {
 
 /** Returns true if a path lies in a workspace, by name or with links followed. */
 export function isInWorkspace(path: string, folder: string): boolean {
-  const roots = workspaceRoots(folder);
-  return roots.length > 0 && [path, realLocation(path)].some((place) => roots.some((root) => isInside(place, root)));
+  return isInAny(path, workspaceRoots(folder));
 }

@@ -1,4 +1,4 @@
-import { open, rename, rm } from 'node:fs/promises';
+import { copyFile, lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { hasCode } from './error-code.js';
 
@@ -47,4 +47,12 @@ export async function syncFolder(folder: string): Promise<void> {
   } catch (error) {
     if (!hasCode(error, 'EPERM', 'EISDIR', 'EINVAL', 'EACCES')) throw error;
   }
+}
+
+/** Keeps a damaged file as `<path>.<time>.backup`. A link or a pipe is renamed. Rejects for a directory. */
+export async function backUp(path: string): Promise<void> {
+  const backup = `${path}.${Date.now()}.backup`;
+  const found = await lstat(path);
+  if (found.isFile() || found.isDirectory()) await copyFile(path, backup);
+  else await rename(path, backup);
 }

@@ -1,7 +1,7 @@
 import { isObject } from '../../internal/json.js';
 import { contentText } from '../../model/message.js';
+import type { JsonMap } from '../files/read-entry.js';
 import type { EventFields } from '../hook/event-context.js';
-import type { JsonMap } from './parse-events.js';
 
 /** A finished call of a tool of Claude Code. */
 interface FinishedCall {

@@ -3,16 +3,17 @@ import { resolve } from 'node:path';
 import { isObject } from '../../internal/json.js';
 import { contentText } from '../../model/message.js';
 import type { InputTable, InputValue, ToolTable } from '../../programs/hook-table.js';
+import type { JsonMap } from '../files/read-entry.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { EventFields } from '../hook/event-context.js';
 import { jsonText } from '../hook/plain-json.js';
 import { toolResponse } from './claude-results.js';
 import { toGeminiRequest, toGeminiResponse } from './gemini-conversation.js';
-import type { JsonMap } from './parse-events.js';
 
 /** Values from which a dialect builds the input of a hook. */
 export interface DialectInputSource {
   readonly hook: ShellHook;
+  /** The event, with sensitive fields redacted. */
   readonly fields: EventFields;
   /** Name of the tool in this dialect. Set only at tool events. */
   readonly toolName: string | undefined;
@@ -22,11 +23,6 @@ export interface DialectInputSource {
   readonly workspaceDir: string;
   /** Current time in milliseconds since 1970. */
   readonly now: number;
-  /**
-   * Redacts sensitive fields. Needed only for values that the dialect writes as JSON strings; all other fields are
-   * redacted later.
-   */
-  readonly redact: (value: unknown) => unknown;
 }
 
 type Tools = Readonly<Record<string, ToolTable>>;
@@ -49,19 +45,19 @@ const VALUES: Readonly<Record<InputValue, (source: DialectInputSource, tools: To
     (Object.hasOwn(tools, toolName) ? tools[toolName]?.aliases?.[0] : undefined) ?? toolName,
   mcpTool: ({ toolName }) => toolName?.replace(/^MCP:/, ''),
   args: argsOf,
-  argsJson: (source) => jsonText(source.redact(argsOf(source) ?? {})),
+  argsJson: (source) => jsonText(argsOf(source) ?? {}),
   text: resultText,
-  resultJson: ({ redact, fields: { result } }) => jsonText(redact(result)),
-  structuredJson: ({ redact, fields }) => {
+  resultJson: ({ fields: { result } }) => jsonText(result),
+  structuredJson: ({ fields }) => {
     const { content, structured = content } = fields.result ?? {};
-    return jsonText(redact(structured));
+    return jsonText(structured);
   },
   session: ({ sessionId }) => sessionId,
   run: ({ runId, sessionId }) => runId ?? sessionId,
   now: ({ now }) => now,
   workspaces: ({ workspaceDir }) => [workspaceDir],
   command: (source) => {
-    const args = source.redact(argsOf(source));
+    const args = argsOf(source);
     return commandIn(args) ?? jsonText(args);
   },
   path: (source) => resolve(source.workspaceDir, pathIn(argsOf(source))),

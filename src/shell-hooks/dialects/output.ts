@@ -1,8 +1,8 @@
 import { isObject, isTexts, type JsonObject, type JsonValue } from '../../internal/json.js';
 import { lossText, readJson } from '../../internal/read-json.js';
 import { safeText } from '../../internal/safe-text.js';
-import { type FinishedHook, NO_REASON } from '../hook/effects.js';
-import { type HookProblem, problemOf } from '../hook/problem.js';
+import type { ProcessResult } from '../../process/run-process.js';
+import { type FinishedHook, type HookProblem, NO_REASON } from '../hook/effects.js';
 import { shortText } from '../hook/text.js';
 
 /** The JSON object that a hook wrote, the problem with it, or both. */
@@ -65,6 +65,38 @@ export interface ParsedRun extends ParsedOutput {
 /** Parses the output of a finished hook. `text` replaces standard output. */
 export function parseRun({ result, redact }: FinishedHook, text = result.stdout): ParsedRun {
   return { ...parseOutput(text, redact), failure: problemOf(result) };
+}
+
+/** The problem of a hook whose output was not read to its end. */
+const TOO_MUCH_OUTPUT: HookProblem = {
+  kind: 'output-limit',
+  message: 'It wrote too much output to read all of it',
+  hint: 'Write only one JSON object to stdout.',
+};
+
+/** Returns the problem of a finished program; undefined if it exited with code 0 and its output is complete. */
+function problemOf(result: ProcessResult): HookProblem | undefined {
+  const { outcome, exitCode, signal, failure, stderr, stdoutTruncated } = result;
+  if (outcome === 'spawn-failed') {
+    return { kind: 'not-started', message: failure?.message ?? 'It could not be started', ...failure };
+  }
+  if (outcome === 'aborted') return { kind: 'aborted', message: 'It was terminated because the operation was aborted' };
+  if (stdoutTruncated) return TOO_MUCH_OUTPUT;
+  if (outcome === 'timed-out') return { kind: 'timed-out', message: 'It exceeded its time limit and was terminated' };
+  if (outcome === 'signaled') return { kind: 'signaled', message: `It was terminated by ${signal}${endOf(stderr)}` };
+  return exitCode === 0 ? undefined : { kind: 'exit-code', message: `It exited with code ${exitCode}${endOf(stderr)}` };
+}
+
+const SHOWN = 500;
+
+function endOf(stderr: string): string {
+  const text = stderr.trim();
+  return text === '' ? '' : `: ${text.length > SHOWN ? `…${text.slice(-SHOWN)}` : text}`;
+}
+
+/** Returns the problem of a hook whose output is invalid. */
+export function malformed(problem: string): HookProblem {
+  return { kind: 'malformed', message: `Its output is invalid: ${problem}` };
 }
 
 function redacted<Value extends JsonValue>(value: Value, redact: (text: string) => string): Value {

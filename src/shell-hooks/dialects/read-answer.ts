@@ -1,20 +1,19 @@
 import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
-import { known } from '../../programs/cell.js';
 import { isGateEvent } from '../../programs/hook-event.js';
 import {
   type AnswerTable,
   type FieldMeaning,
   type FieldTable,
-  type HookTable,
   namedEvent,
   type Refusal,
 } from '../../programs/hook-table.js';
 import { loose } from '../../programs/loose.js';
 import type { ShellHook } from '../hook/definition.js';
-import { type FinishedHook, type HookEffects, type HookReading, SILENT } from '../hook/effects.js';
-import { type HookProblem, malformed } from '../hook/problem.js';
+import { type FinishedHook, type HookEffects, type HookProblem, type HookReading, SILENT } from '../hook/effects.js';
 import { effectOf } from './answer-effects.js';
+import type { HookFacts } from './facts.js';
 import {
+  malformed,
   mustBe,
   parseOutput,
   parseRun,
@@ -28,43 +27,45 @@ import {
   unreadFields,
 } from './output.js';
 
-const NO_ANSWERS: AnswerTable = { fields: {}, refusal: { '*': 'cancel' } };
-
 /**
  * Interprets the result of a hook of another program by the table of its answers: first the exit code, then the output.
  * A refusal counts with any exit code.
  */
-export function readAnswer(run: FinishedHook, table: HookTable): HookReading {
-  const answer = known(table.answer, NO_ANSWERS);
+export function readAnswer(run: FinishedHook, facts: HookFacts): HookReading {
+  const { answer } = facts;
   const { hook, result } = run;
-  const isTold = namedEvent(known(table.events, {}), hook)?.told === true;
+  const isTold = namedEvent(facts.events, hook)?.told === true;
   if (result.exitCode === 2 && !isTold) return { ...SILENT, effects: refusedByExit(run, answer) };
-  const isIgnored = isTold || listed(answer.ignoredAt, hook);
   const text = answerText(run, answer);
   const { output, problem: unread, failure: problem } = parseRun(run, text);
+  if (output === undefined && unread === undefined && problem === undefined) return SILENT;
   if (isTold && problem !== undefined) return { ...SILENT, problem };
+  const isIgnored = isTold || listed(answer.ignoredAt, hook);
   if (isIgnored && problem === undefined) return { ...SILENT, output, ignored: output && unreadFields(output, []) };
-  const refusal = output === undefined ? spelledRefusal(text, hook, answer) : refusalIn(output, hook, answer);
+  const rules = { hook, answer, fields: fieldsAt(hook, answer) };
+  const refusal = output === undefined ? spelledRefusal(text, rules) : refusalIn(output, rules);
   const isRefused = Object.keys(refusal).length > 0;
-  if (output === undefined && problem === undefined && unread !== undefined && !isRefused) {
+  if (output === undefined && problem === undefined && !isRefused) {
     const effects = effectsOfText(run, answer);
     if (effects !== undefined) return { ...SILENT, effects };
   }
-  const bad =
-    unread ?? (output && !isRefused ? problemIn(output, hook, answer) : output && badField(output, hook, answer));
+  const bad = unread ?? (output && ((isRefused ? undefined : missingField(output, rules)) ?? badField(output, rules)));
   const failure = problem ?? (bad === undefined ? undefined : malformed(bad));
   if (failure !== undefined) {
-    const effects = { ...effectsOfFailure(failure, hook, table), ...refusal };
+    const effects = { ...effectsOfFailure(failure, hook, facts), ...refusal };
     return isRefused ? readRefusal(effects, refusal, failure) : { ...SILENT, effects, problem: failure };
   }
   if (output === undefined) return SILENT;
-  const read = [...fieldsAt(hook, answer).map(([path]) => path), ...(isRefused ? REASONS : [])];
-  return {
-    output,
-    data: {},
-    effects: allEffects(output, run, { answer, refusal }),
-    ignored: unreadFields(output, read),
-  };
+  const read = [...rules.fields.map(([path]) => path), ...(isRefused ? REASONS : [])];
+  return { output, data: {}, effects: allEffects(output, rules, refusal), ignored: unreadFields(output, read) };
+}
+
+/** The rules for the answers of a hook. */
+interface AnswerRules {
+  readonly hook: ShellHook;
+  readonly answer: AnswerTable;
+  /** The fields that have a meaning at the event of the hook. */
+  readonly fields: readonly (readonly [path: string, field: FieldTable])[];
 }
 
 /** Returns the text of the answer: standard output without lines that do not count, or standard error. */
@@ -89,8 +90,7 @@ function listed(names: readonly string[] | undefined, { event, dialectEvent = ''
   return names?.some((name) => name === event || name === dialectEvent) === true;
 }
 
-/** Returns the fields that have a meaning at the event of a hook. */
-function fieldsAt(hook: ShellHook, { fields }: AnswerTable): readonly (readonly [string, FieldTable])[] {
+function fieldsAt(hook: ShellHook, { fields }: AnswerTable): AnswerRules['fields'] {
   return Object.entries(fields).flatMap(([path, given]) =>
     [given]
       .flat()
@@ -105,20 +105,20 @@ function valueAt(output: JsonObject, path: string): JsonValue | undefined {
     .reduce<JsonValue | undefined>((value, key) => (isObject(value) ? (value as JsonObject)[key] : undefined), output);
 }
 
-/** Returns the problem of an output, or that it lacks a field without which it decides nothing. */
-function problemIn(output: JsonObject, hook: ShellHook, answer: AnswerTable): string | undefined {
+/** Returns the problem of an output that lacks the field without which it decides nothing. */
+function missingField(output: JsonObject, { hook, answer }: AnswerRules): string | undefined {
   const needed = forEvent(answer.needs, hook);
-  if (needed !== undefined && (valueAt(output, needed) ?? undefined) === undefined) return `\`${needed}\` is missing`;
-  return badField(output, hook, answer);
+  const isMissing = needed !== undefined && (valueAt(output, needed) ?? undefined) === undefined;
+  return isMissing ? `\`${needed}\` is missing` : undefined;
 }
 
 /** Returns the first problem of the fields that have a meaning. Null and an empty string count as absent. */
-function badField(output: JsonObject, hook: ShellHook, answer: AnswerTable): string | undefined {
+function badField(output: JsonObject, { fields }: AnswerRules): string | undefined {
   if (output.continue !== undefined && typeof output.continue !== 'boolean')
     return mustBe('continue', 'true or false', output.continue);
   const { hookSpecificOutput: specific = {} } = output;
   if (specific !== null && !isObject(specific)) return mustBe('hookSpecificOutput', 'an object', specific);
-  for (const [path, field] of fieldsAt(hook, answer)) {
+  for (const [path, field] of fields) {
     const value = valueAt(output, path) ?? undefined;
     const problem = value === undefined ? undefined : problemOfField(path, value, field);
     if (problem !== undefined) return problem;
@@ -127,7 +127,7 @@ function badField(output: JsonObject, hook: ShellHook, answer: AnswerTable): str
 }
 
 function problemOfField(path: string, value: JsonValue, { type, words = {} }: FieldTable): string | undefined {
-  const key = path.slice(path.lastIndexOf('.') + 1);
+  const key = lastOf(path);
   if (type === 'words') {
     const isKnown = value === '' || Object.hasOwn(words, String(loose.word(value)));
     return isKnown ? undefined : mustBe(key, `one of ${Object.keys(words).join(', ')}`, value);
@@ -138,15 +138,15 @@ function problemOfField(path: string, value: JsonValue, { type, words = {} }: Fi
 }
 
 /** Returns the refusal of text that is not one JSON object, if it spells one at an event with guards. */
-function spelledRefusal(text: string, hook: ShellHook, answer: AnswerTable): HookEffects {
+function spelledRefusal(text: string, { hook, answer, fields }: AnswerRules): HookEffects {
   if (!isGateEvent(hook.event)) return {};
-  const fields = fieldsAt(hook, answer).map(([path, field]) => ({
-    name: path.slice(path.lastIndexOf('.') + 1),
-    values: refusingValues(field),
-  }));
-  const deciding = fields.filter(({ values }) => values.length > 0);
-  const isSpelled = spellsRefusal(text, deciding);
-  return isSpelled ? effectsOfRefusal(refusalAt(hook, answer), UNREADABLE_REFUSAL) : {};
+  const named = fields.map(([path, field]) => ({ name: lastOf(path), values: refusingValues(field) }));
+  const deciding = named.filter(({ values }) => values.length > 0);
+  return spellsRefusal(text, deciding) ? effectsOfRefusal(refusalAt(hook, answer), UNREADABLE_REFUSAL) : {};
+}
+
+function lastOf(path: string): string {
+  return path.slice(path.lastIndexOf('.') + 1);
 }
 
 function refusingValues({ means, words = {} }: FieldTable): readonly string[] {
@@ -156,38 +156,29 @@ function refusingValues({ means, words = {} }: FieldTable): readonly string[] {
     : [];
 }
 
-/** Returns the refusal in an output, without undefined members. */
-function refusalIn(output: JsonObject, hook: ShellHook, answer: AnswerTable): HookEffects {
-  const members = Object.entries(refusalOf(output, hook, answer));
-  return Object.fromEntries(members.filter(([, effect]) => effect !== undefined)) as HookEffects;
-}
-
 /** Returns the refusal in an output. `allow` has no effect, because it must not override a refusal. */
-function refusalOf(output: JsonObject, hook: ShellHook, answer: AnswerTable): HookEffects {
-  const fields = fieldsAt(hook, answer);
+function refusalIn(output: JsonObject, rules: AnswerRules): HookEffects {
   const has = (means: FieldMeaning, fits: (value: JsonValue | undefined, field: FieldTable) => boolean) =>
-    fields.some(([path, field]) => field.means === means && fits(valueAt(output, path), field));
+    rules.fields.some(([path, field]) => field.means === means && fits(valueAt(output, path), field));
   const says = (verdict: string) =>
     has('decision', (value, { words }) => words?.[String(loose.word(value))] === verdict);
   const isFalse = (value: JsonValue | undefined) => value === false;
-  const isRefused = says('refuse') || has('refuse', isFalse);
-  const asks = hook.event === 'before_tool' && says('ask');
+  const asks = rules.hook.event === 'before_tool' && says('ask');
   return {
-    ...(isRefused ? refusedWith(output, hook, answer) : {}),
-    ask: asks ? reasonOf(output, 'user_message', 'userMessage') : undefined,
-    stop: has('stop', isFalse) ? reasonOf(output, 'stopReason') : undefined,
+    ...(says('refuse') || has('refuse', isFalse) ? refusedWith(output, rules) : {}),
+    ...(asks ? { ask: reasonOf(output, 'user_message', 'userMessage') } : {}),
+    ...(has('stop', isFalse) ? { stop: reasonOf(output, 'stopReason') } : {}),
   };
 }
 
-function refusedWith(output: JsonObject, hook: ShellHook, answer: AnswerTable): HookEffects {
+function refusedWith(output: JsonObject, { hook, answer, fields }: AnswerRules): HookEffects {
   const { decision } = specificOf(output);
   const nested = isObject(decision) ? textOf((decision as JsonObject).message) : undefined;
-  const fields = fieldsAt(hook, answer);
   const own = fields.filter(([path, { means }]) => means === 'reason' && !REASONS.includes(path)).map(([path]) => path);
   const effects = effectsOfRefusal(refusalAt(hook, answer), nested ?? reasonOf(output, ...own));
   const told = fields.filter(([, { means }]) => means === 'user-of-refusal');
-  const user = told.map(([path]) => textOf(valueAt(output, path))).find((text) => text !== undefined);
-  return { ...effects, userText: user ?? effects.userText };
+  const userText = told.map(([path]) => textOf(valueAt(output, path))).find((text) => text !== undefined);
+  return userText === undefined ? effects : { ...effects, userText };
 }
 
 function refusalAt(hook: ShellHook, { refusal }: AnswerTable): Refusal {
@@ -225,13 +216,12 @@ function effectsOfText({ hook, result }: FinishedHook, answer: AnswerTable): Hoo
 }
 
 /** Returns the effects of a failure. Before a tool, the failures that the table lists refuse the call. */
-function effectsOfFailure({ kind }: HookProblem, { event }: ShellHook, table: HookTable): HookEffects {
+function effectsOfFailure({ kind }: HookProblem, { event }: ShellHook, facts: HookFacts): HookEffects {
   const isCall = event === 'before_tool' || event === 'permission_request';
   if (kind === 'malformed' && (isCall || event === 'before_subagent'))
-    return known(table.unknownAnswerRefuses, true) ? { cancel: 'its output is invalid' } : {};
-  if (!isCall || kind === 'aborted' || kind === 'untrusted') return {};
-  const kinds = table.refusingFailures;
-  return kinds === 'unknown' || kinds.value.includes(kind) ? { cancel: 'the hook failed' } : {};
+    return facts.unknownAnswerRefuses ? { cancel: 'its output is invalid' } : {};
+  const isListed = facts.refusingFailures.some((refusing) => refusing === kind);
+  return isCall && isListed ? { cancel: 'the hook failed' } : {};
 }
 
 /** Returns the interpreted result of a hook that refused and failed. Its exit code is not reported as a problem. */
@@ -241,14 +231,9 @@ function readRefusal(effects: HookEffects, refusal: HookEffects, failure: HookPr
   return { ...SILENT, effects, refused, problem: failure.kind === 'exit-code' ? undefined : failure };
 }
 
-interface Answer {
-  readonly answer: AnswerTable;
-  readonly refusal: HookEffects;
-}
-
 /** Returns all effects of an output. The effects of its refusal come first. */
-function allEffects(output: JsonObject, { hook }: FinishedHook, { answer, refusal }: Answer): HookEffects {
-  const found = fieldsAt(hook, answer).map(([path, { means }]) => {
+function allEffects(output: JsonObject, { hook, fields }: AnswerRules, refusal: HookEffects): HookEffects {
+  const found = fields.map(([path, { means }]) => {
     const value = valueAt(output, path);
     return value === undefined || value === null ? {} : effectOf(means, value, hook);
   });

@@ -7,9 +7,9 @@ import type { RejectAction } from '../../tools/tool.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookEventContext } from '../hook/event-context.js';
 import { hookMessage } from '../hook/text.js';
-import { afterAgentFields, beforeAgentFields, idsOf, transcriptOf } from '../run/event-fields.js';
-import type { HookEventResult } from '../run/event-progress.js';
-import type { HookParts } from './run-state.js';
+import { afterAgentFields, beforeAgentFields } from '../run/agent-fields.js';
+import type { HookEventResult } from '../run/outcome.js';
+import type { HookParts, RunState } from './run-state.js';
 
 /** Returns the action that ends the run; undefined if no hook cancelled. */
 export function rejectionOf({ cancelledBy, reason }: HookEventResult): RejectAction | undefined {
@@ -28,15 +28,12 @@ export async function beforeAgent(
   run: RunContext,
   parts: HookParts,
 ): Promise<string | EntryAction | undefined> {
-  const state = parts.runs.of(run);
   const outcome = await parts.runner.runEvent({
     event: 'before_agent',
-    ...idsOf(run),
-    transcript: transcriptOf(run, state),
+    ...parts.runs.of(run).context,
     value: prompt,
     describe: (value) => beforeAgentFields(run, value),
     rewrite: (value, effects) => effects.prompt ?? value,
-    signal: state.signalOf(run),
   });
   const rejection = rejectionOf(outcome);
   if (rejection !== undefined) {
@@ -48,16 +45,12 @@ export async function beforeAgent(
   return outcome.value === prompt ? undefined : outcome.value;
 }
 
-function afterAgentContext(text: string, run: RunContext, { runs }: HookParts): HookEventContext<string> {
-  const state = runs.of(run);
-  const { prompt, calls, continued } = state;
+function afterAgentContext(text: string, { context, prompt, calls, continued }: RunState): HookEventContext<string> {
   return {
     event: 'after_agent',
-    ...idsOf(run),
-    transcript: transcriptOf(run, state),
+    ...context,
     value: text,
     describe: (value) => afterAgentFields(value, { prompt, calls, continued }),
-    signal: run.signal,
   };
 }
 
@@ -69,7 +62,7 @@ export interface JudgedAnswer {
 
 /** Runs native `after_agent` hooks. Throws a `RejectedError` if a hook cancels, so that nobody gets the answer. */
 export async function afterAgent({ text, hooks }: JudgedAnswer, run: RunContext, parts: HookParts): Promise<void> {
-  const outcome = await parts.runner.runEvent(afterAgentContext(text, run, parts), hooks);
+  const outcome = await parts.runner.runEvent(afterAgentContext(text, parts.runs.of(run)), hooks);
   parts.pending.keep(run.session?.id, outcome.modelTexts);
   const rejection = rejectionOf(outcome);
   if (rejection === undefined) return;
@@ -88,7 +81,7 @@ export async function judgeAnswer(
   parts: HookParts,
 ): Promise<EntryAction | undefined> {
   const state = parts.runs.of(run);
-  const outcome = await parts.runner.runEvent(afterAgentContext(text, run, parts), hooks);
+  const outcome = await parts.runner.runEvent(afterAgentContext(text, state), hooks);
   parts.pending.keep(run.session?.id, outcome.modelTexts);
   // `stop` needs no action, because the run is ending anyway.
   if (outcome.stop !== undefined) return undefined;

@@ -1,22 +1,20 @@
 import { describeError } from '../../errors.js';
 import type { Awaitable } from '../../internal/promise.js';
-import type { HookAction } from '../../lifecycle/hook-action.js';
 import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle, LoaderHost } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
-import { type Message, textOf, toolCallsOf } from '../../model/message.js';
+import { textOf, toolCallsOf } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import { HOOK_EVENTS, type HookEvent } from '../../programs/hook-event.js';
-import { dialectOf } from '../dialects/list.js';
+import { dialectOf } from '../dialects/dialect.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookRegistry } from '../hook/registry.js';
 import { frameGuard } from '../hook/text.js';
-import { type CallRecord, idsOf } from '../run/event-fields.js';
-import { isFinal } from '../run/rewrites.js';
-import { addPendingMessages, afterAgent, beforeAgent, type JudgedAnswer, judgeAnswer } from './agent-hooks.js';
+import { isFinal } from '../run/model-fields.js';
+import { addPendingMessages, afterAgent, beforeAgent, judgeAnswer } from './agent-hooks.js';
 import { afterModel, afterTools, beforeModel, beforeToolSelection, callModel } from './model-hooks.js';
 import { MOMENT_EVENTS, watchMoments } from './moment-hooks.js';
-import type { HookParts } from './run-state.js';
+import { type HookParts, idsOf } from './run-state.js';
 import { createSessionHooks } from './session-hooks.js';
 import { createSubagentStart, createSubagentStop } from './subagent-hooks.js';
 import { afterTool, beforeTool } from './tool-hooks.js';
@@ -29,7 +27,7 @@ const RESULT_PRIORITY = 95;
 const REACH_PRIORITY = 0;
 
 /** Returns true if the agent continues after the hook refuses an answer. Otherwise the answer is withheld. */
-const continues = ({ dialect }: ShellHook) => dialectOf(dialect).refusedAnswer === 'continued';
+const continues = ({ dialect }: ShellHook) => dialectOf(dialect).facts.refusedAnswer === 'continued';
 
 /** Installs lifecycles for the events that have shell hooks, and updates them with the registry. */
 export class Installation {
@@ -132,27 +130,15 @@ function entryPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullab
   };
 }
 
+/** Runs the `after_tools` hooks if a turn has ended, and then those of `before_model`. */
 function modelPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullable<AgentLifecycle['beforeModel']> {
-  return (messages, run) => {
+  return async (messages, run) => {
     const state = parts.runs.of(run);
     state.clearRequest();
     const calls = events.has('after_tools') ? state.takeTurn() : [];
-    if (calls.length > 0) return judgeTurn({ calls, messages, run, events }, parts);
-    return events.has('before_model') ? beforeModel(messages, run, parts) : undefined;
+    const rejection = calls.length > 0 ? await afterTools(calls, run, parts) : undefined;
+    return rejection ?? (events.has('before_model') ? beforeModel(messages, run, parts) : undefined);
   };
-}
-
-interface FinishedTurn {
-  readonly calls: readonly CallRecord[];
-  readonly messages: readonly Message[];
-  readonly run: RunContext;
-  readonly events: ReadonlySet<HookEvent>;
-}
-
-/** Runs the `after_tools` hooks, and then those of `before_model`. */
-async function judgeTurn({ calls, messages, run, events }: FinishedTurn, parts: HookParts) {
-  const rejection = await afterTools(calls, run, parts);
-  return rejection ?? (events.has('before_model') ? beforeModel(messages, run, parts) : undefined);
 }
 
 /** Runs the `run_failed` hooks, unless the run was aborted. Their answers decide nothing. */
@@ -170,30 +156,18 @@ async function tellFailure(error: unknown, run: RunContext, parts: HookParts): P
 }
 
 function responsePoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullable<AgentLifecycle['afterModel']> {
-  return (response, run) => {
-    const stops = parts.runner.matching({ event: 'after_agent' }).filter(continues);
-    if (events.has('after_model') || stops.length > 0) return judgeResponse({ response, run, stops }, parts);
-    return recordCalls(response, run, parts);
+  return async (response, run) => {
+    const judged = events.has('after_model') ? await afterModel(response, run, parts) : response;
+    if ('type' in judged) return judged;
+    recordCalls(judged, run, parts);
+    const hooks = isFinal(judged) ? parts.runner.matching({ event: 'after_agent' }).filter(continues) : [];
+    if (hooks.length > 0) {
+      const text = textOf({ role: 'assistant', content: judged.content });
+      const refused = await judgeAnswer({ text, hooks }, run, parts);
+      if (refused !== undefined) return refused;
+    }
+    return judged === response ? undefined : { type: 'modify', response: judged };
   };
-}
-
-interface Judged {
-  readonly response: ModelResponse;
-  readonly run: RunContext;
-  /** Hooks that can make the agent continue after its answer. */
-  readonly stops: readonly ShellHook[];
-}
-
-async function judgeResponse({ response, run, stops }: Judged, parts: HookParts): Promise<HookAction | undefined> {
-  const judged = await afterModel(response, run, parts);
-  if ('type' in judged) return judged;
-  recordCalls(judged, run, parts);
-  if (stops.length > 0 && isFinal(judged)) {
-    const text = textOf({ role: 'assistant', content: judged.content });
-    const refused = await judgeAnswer({ text, hooks: stops }, run, parts);
-    if (refused !== undefined) return refused;
-  }
-  return judged === response ? undefined : { type: 'modify', response: judged };
 }
 
 function recordCalls(response: ModelResponse, run: RunContext, parts: HookParts): void {
@@ -204,14 +178,10 @@ function recordCalls(response: ModelResponse, run: RunContext, parts: HookParts)
   state.response = { message, after: run.messages.length };
 }
 
-function endPoint(text: string, run: RunContext, parts: HookParts): Awaitable<void> {
+async function endPoint(text: string, run: RunContext, parts: HookParts): Promise<void> {
   const hooks = parts.runner.matching({ event: 'after_agent' }).filter((hook) => !continues(hook));
-  return hooks.length === 0 ? closeRun(run, parts) : judgeEnd({ text, hooks }, run, parts);
-}
-
-async function judgeEnd(answer: JudgedAnswer, run: RunContext, parts: HookParts): Promise<void> {
   try {
-    await afterAgent(answer, run, parts);
+    if (hooks.length > 0) await afterAgent({ text, hooks }, run, parts);
   } finally {
     await closeRun(run, parts);
   }

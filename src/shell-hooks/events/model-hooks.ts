@@ -7,9 +7,18 @@ import type { Message } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import type { Tool } from '../../tools/tool.js';
 import { hookMessage } from '../hook/text.js';
-import { afterModelFields, type CallRecord, idsOf, sentMessages, transcriptOf } from '../run/event-fields.js';
-import type { HookEventResult } from '../run/event-progress.js';
-import { answerOf, isFinal, joinLimits, limitTools, rewriteMessages, rewriteResponse } from '../run/rewrites.js';
+import {
+  afterModelFields,
+  answerOf,
+  isFinal,
+  joinLimits,
+  limitTools,
+  rewriteMessages,
+  rewriteResponse,
+  sentMessages,
+} from '../run/model-fields.js';
+import type { HookEventResult } from '../run/outcome.js';
+import type { CallRecord } from '../run/tool-fields.js';
 import { rejectionOf } from './agent-hooks.js';
 import type { HookParts, RunState } from './run-state.js';
 
@@ -23,11 +32,10 @@ export async function beforeModel(
   const shown = (sent: readonly Message[]) => ({ messages: sent, model: run.model.id });
   const outcome = await parts.runner.runEvent({
     event: 'before_model',
-    ...idsOf(run),
+    ...state.context,
     value: sentMessages(run, messages),
     describe: (sent) => ({ data: shown(sent), conversation: () => shown(sent) }),
     rewrite: rewriteMessages,
-    signal: state.signalOf(run),
   });
   state.changes = outcome.model;
   return takeEntry(outcome, run, parts);
@@ -39,16 +47,13 @@ export async function afterTools(
   run: RunContext,
   parts: HookParts,
 ): Promise<EntryAction | undefined> {
-  const state = parts.runs.of(run);
   const data = { tool_calls: calls.map(({ id, name, args }) => ({ id, name, args: args ?? null })) };
   const shown = calls.map(({ id, name, args }) => ({ tool_name: name, tool_input: args ?? null, tool_use_id: id }));
   const outcome = await parts.runner.runEvent({
     event: 'after_tools',
-    ...idsOf(run),
-    transcript: transcriptOf(run, state),
+    ...parts.runs.of(run).context,
     value: undefined,
     describe: () => ({ data, flat: { tool_calls: shown } }),
-    signal: state.signalOf(run),
   });
   return takeEntry(outcome, run, parts);
 }
@@ -62,14 +67,13 @@ export async function beforeToolSelection(
   const state = parts.runs.of(run);
   const outcome = await parts.runner.runEvent({
     event: 'before_tool_selection',
-    ...idsOf(run),
+    ...state.context,
     value: tools,
     describe: (left) => ({
       data: { available_tools: left.map(({ name }) => name) },
       conversation: () => ({ messages: sentMessages(run, run.messages), model: run.model.id }),
     }),
     rewrite: (left, effects) => (effects.tools && !effects.tools.joins ? limitTools(left, [effects.tools]) : left),
-    signal: state.signalOf(run),
   });
   state.mustCallTool = outcome.tools.some(({ joins, mode }) => joins && mode === 'any');
   const left = joinLimits(outcome.value, outcome.tools, (name, hook) => parts.runner.namesOf(name, hook));
@@ -130,11 +134,10 @@ export async function afterModel(
 ): Promise<ModelResponse | HookAction> {
   const outcome = await parts.runner.runEvent({
     event: 'after_model',
-    ...idsOf(run),
+    ...parts.runs.of(run).context,
     value: response,
     describe: (value) => afterModelFields(run, value),
     rewrite: rewriteResponse,
-    signal: parts.runs.of(run).signalOf(run),
   });
   const rejection = rejectionOf(outcome);
   // After a final response, the messages wait for the next run, to save a model call.

@@ -1,8 +1,10 @@
 import { hookRunOf, type Moment } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { HookEvent } from '../../programs/hook-event.js';
-import { APPROVAL, beforeToolFields, idsOf, receivedArgs, transcriptOf } from '../run/event-fields.js';
-import type { HookParts } from './run-state.js';
+import type { HookEventContext } from '../hook/event-context.js';
+import { APPROVAL } from '../run/agent-fields.js';
+import { beforeToolFields, receivedArgs } from '../run/tool-fields.js';
+import { type HookParts, idsOf } from './run-state.js';
 
 type CallMoment = Extract<Moment, { call: object }>;
 
@@ -31,7 +33,8 @@ export function watchMoments(run: RunContext, events: ReadonlySet<HookEvent>, pa
       return events.has('permission_request') ? judgeQuestion(run, moment, parts) : undefined;
     }
     const [event] = EVENTS[moment.kind];
-    if (events.has(event)) tell(run, () => tellEvent(event, run, { moment, parts }), parts);
+    const context = moment.kind === 'denial' ? callContext(event, run, moment) : compactionContext(event, run);
+    if (events.has(event)) tell(run, () => tellEvent(context, run, parts), parts);
     return undefined;
   };
   hookRun.onMoment = (moment) => handle(moment, onMoment?.(moment));
@@ -69,35 +72,22 @@ async function notify(run: RunContext, { call, reason }: CallMoment, parts: Hook
 /** Runs the `permission_request` hooks before a person is asked. Returns the reason if one of them refuses the call. */
 async function judgeQuestion(run: RunContext, moment: CallMoment, parts: HookParts): Promise<string | undefined> {
   const { runner, pending, runs } = parts;
-  const signal = runs.of(run).signalOf(run);
-  const outcome = await runner.runEvent({ ...callContext('permission_request', run, moment), signal });
+  const outcome = await runner.runEvent({
+    ...callContext('permission_request', run, moment),
+    signal: runs.of(run).context.signal,
+  });
   pending.keep(run.session?.id, outcome.modelTexts);
   return outcome.cancelled ? `hook "${outcome.cancelledBy}": ${outcome.reason}` : undefined;
 }
 
-interface Notice {
-  readonly moment: Moment;
-  readonly parts: HookParts;
-}
-
 /** Runs hooks that are told about something. Their messages wait for the next run of the session. */
-async function tellEvent(event: HookEvent, run: RunContext, { moment, parts }: Notice): Promise<void> {
-  const context =
-    'call' in moment
-      ? callContext(event, run, moment)
-      : {
-          event,
-          ...idsOf(run),
-          value: undefined,
-          source: 'auto',
-          describe: () => ({ data: { trigger: 'auto' }, flat: { trigger: 'auto' } }),
-        };
+async function tellEvent(context: HookEventContext<undefined>, run: RunContext, parts: HookParts): Promise<void> {
   const outcome = await parts.runner.runEvent(context);
   parts.pending.keep(run.session?.id, outcome.modelTexts);
 }
 
 /** Returns the context of an event about a call. */
-function callContext(event: HookEvent, run: RunContext, { call, reason }: CallMoment) {
+function callContext(event: HookEvent, run: RunContext, { call, reason }: CallMoment): HookEventContext<undefined> {
   const { id, name, input } = call;
   const args = receivedArgs(
     run.tools.find((tool) => tool.name === name),
@@ -116,16 +106,14 @@ function callContext(event: HookEvent, run: RunContext, { call, reason }: CallMo
 
 /** Runs the `before_compaction` hooks. Returns the reason if a hook cancels the compaction. */
 async function beforeCompaction(run: RunContext, parts: HookParts): Promise<string | undefined> {
-  const fields = { trigger: 'auto', custom_instructions: '' };
-  const outcome = await parts.runner.runEvent({
-    event: 'before_compaction',
-    ...idsOf(run),
-    value: undefined,
-    source: 'auto',
-    transcript: transcriptOf(run, parts.runs.of(run)),
-    describe: () => ({ data: { trigger: 'auto' }, flat: fields }),
-    signal: parts.runs.of(run).signalOf(run),
-  });
+  const context = compactionContext('before_compaction', run);
+  const outcome = await parts.runner.runEvent({ ...context, ...parts.runs.of(run).context });
   parts.pending.keep(run.session?.id, outcome.modelTexts);
   return outcome.cancelled ? (outcome.reason ?? '') : undefined;
+}
+
+function compactionContext(event: HookEvent, run: RunContext): HookEventContext<undefined> {
+  const data = { trigger: 'auto' };
+  const flat = event === 'before_compaction' ? { ...data, custom_instructions: '' } : data;
+  return { event, ...idsOf(run), value: undefined, source: 'auto', describe: () => ({ data, flat }) };
 }

@@ -2,18 +2,16 @@ import { isObject } from '../../internal/json.js';
 import { namesText } from '../../internal/names-text.js';
 import type { LoaderHost } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
-import { known } from '../../programs/cell.js';
 import { type HookDialect, isToolEvent } from '../../programs/hook-event.js';
 import type { Tool } from '../../tools/tool.js';
 import { unknownToolNames } from '../../tools/unknown-tool-names.js';
-import { dialectOf, namedEventOf } from '../dialects/list.js';
-import { shownArgs, shownToolName } from '../dialects/tool-names.js';
+import { dialectOf, namedEventOf } from '../dialects/dialect.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookDiagnostic, Report } from '../hook/diagnostic.js';
 import type { ToolNames } from '../hook/event-context.js';
 import { patternsReady } from '../hook/linear-pattern.js';
 import type { HookRegistry } from '../hook/registry.js';
-import { isMatched, namesOf } from '../run/matching.js';
+import { isMatched, namesOf, shownArgs, shownToolName } from '../run/matching.js';
 
 /** Options of a `NameCheck`. */
 export interface NameCheckOptions {
@@ -67,10 +65,18 @@ export class NameCheck {
   /** Reports hooks that may never run, because they name tools of another program that `toolNames` lacks. */
   reportUnnamedTools(): void {
     const { registry, toolNames, report } = this.options;
-    const unreported = registry.list().filter(({ source }) => !this.reportedFiles.has(source));
-    for (const { sources, ...diagnostic } of unnamedTools(unreported, toolNames)) {
-      for (const source of sources) this.reportedFiles.add(source);
-      report({ ...diagnostic, code: 'tools-unnamed', source: sources[0] });
+    const found = new Map<string, Pick<HookDiagnostic, 'level' | 'source'> & { readonly places: string[] }>();
+    for (const { source, name, dialect, ...hook } of registry.list()) {
+      const unnamed = toolNames[dialect] === undefined ? namedTools({ ...hook, dialect }) : undefined;
+      if (unnamed === undefined || this.reportedFiles.has(source)) continue;
+      this.reportedFiles.add(source);
+      const group = found.get(unnamed.problem) ?? { level: unnamed.level, source, places: [] };
+      group.places.push(source ?? name);
+      found.set(unnamed.problem, group);
+    }
+    for (const [problem, { level, source, places }] of found) {
+      const message = `${namesText(places)}: ${problem} Map your tools to these names in \`toolNames\`.`;
+      report({ level, code: 'tools-unnamed', message, source });
     }
   }
 
@@ -182,37 +188,14 @@ function missingFields(tool: CheckedTool, dialect: HookDialect, toolNames: ToolN
 
 /** Returns the arguments that the program documents for a tool. */
 function requiredArgs(dialect: HookDialect, tool: string): readonly string[] {
-  const tools = known(dialectOf(dialect).table.tools, {});
+  const { tools } = dialectOf(dialect).facts;
   return Object.hasOwn(tools, tool) ? (tools[tool]?.args ?? []) : [];
 }
 
-/** A diagnostic about all hook files with one problem. */
-interface UnnamedTools extends Pick<HookDiagnostic, 'level' | 'message'> {
-  readonly sources: readonly (string | undefined)[];
-}
-
-/**
- * Finds the hooks that name tools of another program, for which `names` has no entry. Returns one diagnostic for each
- * problem, with all its hook files.
- */
-function unnamedTools(hooks: readonly ShellHook[], names: ToolNames): readonly UnnamedTools[] {
-  const found = new Map<string, { level: HookDiagnostic['level']; places: Map<string | undefined, string> }>();
-  for (const hook of hooks) {
-    const unnamed = namedTools(hook);
-    const isFound = [...found.values()].some(({ places }) => places.has(hook.source));
-    if (unnamed === undefined || names[hook.dialect] || isFound) continue;
-    const { places } = found.get(unnamed.problem) ?? { places: new Map() };
-    places.set(hook.source, hook.source ?? hook.name);
-    found.set(unnamed.problem, { level: unnamed.level, places });
-  }
-  return [...found].map(([problem, { level, places }]) => {
-    const message = `${namesText([...places.values()])}: ${problem} Map your tools to these names in \`toolNames\`.`;
-    return { level, message, sources: [...places.keys()] };
-  });
-}
-
 /** Returns a problem if a hook names tools of another program; undefined otherwise. */
-function namedTools(hook: ShellHook): { level: HookDiagnostic['level']; problem: string } | undefined {
+function namedTools(
+  hook: Pick<ShellHook, 'dialect' | 'dialectEvent' | 'event' | 'matcher'>,
+): { level: HookDiagnostic['level']; problem: string } | undefined {
   const { dialect, matcher = '*' } = hook;
   if (!dialectOf(dialect).hasForeignTools) return undefined;
   const { tools } = namedEventOf(hook) ?? {};

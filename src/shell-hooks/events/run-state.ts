@@ -3,11 +3,17 @@ import { onAbort } from '../../internal/stop.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Message, ToolCallPart } from '../../model/message.js';
 import type { HookEffects } from '../hook/effects.js';
-import type { Subagent } from '../hook/event-context.js';
+import type { HookEventContext, Subagent, TranscriptMessages } from '../hook/event-context.js';
 import { hookMessage } from '../hook/text.js';
-import type { CallRecord, LatestResponse } from '../run/event-fields.js';
 import type { HookRunner } from '../run/runner.js';
+import type { CallRecord } from '../run/tool-fields.js';
 import type { Transcripts } from '../transcript/transcripts.js';
+
+/** Returns the ids for an event of a run. A run without a session uses its run id. */
+export function idsOf(run: RunContext): Pick<HookEventContext, 'sessionId' | 'runId' | 'subagent'> {
+  const { id, agent, parent, session } = run;
+  return { sessionId: session?.id ?? id, runId: id, subagent: parent && { agent, id } };
+}
 
 /** State of the hooks of one run. */
 export class RunState {
@@ -25,13 +31,21 @@ export class RunState {
   prompt = '';
   /** Number of turns that hooks added by refusing an answer. */
   continued = 0;
-  response: LatestResponse | undefined = undefined;
+  /** A response, and the number of messages before it. The run adds the response to its messages after its hooks. */
+  response: { readonly message: Message; readonly after: number } | undefined = undefined;
   /** True once the run is over. A hook that still runs in the background then adds no messages to the transcript. */
   isPast = false;
   private turnCalls = new Map<string, CallRecord>();
   private areCallsNew = false;
-  private controller: AbortController | undefined = undefined;
-  private release: (() => void) | undefined = undefined;
+  /** The signal of the hooks of the run, and the function that aborts it. */
+  private life: { readonly signal: AbortSignal; readonly end: () => void } | undefined = undefined;
+
+  constructor(private readonly run: RunContext) {}
+
+  /** The fields that the contexts of all events of the run have. */
+  get context() {
+    return { ...idsOf(this.run), transcript: () => this.transcript(), signal: this.signal() };
+  }
 
   /** Clears the hook effects of the previous model call. */
   clearRequest(): void {
@@ -76,22 +90,37 @@ export class RunState {
     return subagent;
   }
 
+  /**
+   * Returns the messages of the session, with the latest response. Returns undefined after a run without a session,
+   * because its transcript is removed, and when the session has a later run.
+   */
+  transcript(): TranscriptMessages | undefined {
+    if (this.isPast) return undefined;
+    const { response } = this;
+    const { messages, session } = this.run;
+    const isMissing = response !== undefined && messages.length <= response.after;
+    const model = isMissing ? [...messages, response.message] : messages;
+    return { model, people: session && (() => session.allMessages()) };
+  }
+
   /** Returns a signal that is aborted when the run is aborted or ends. So no hook process outlives its run. */
-  signalOf(run: RunContext): AbortSignal {
-    if (this.controller === undefined) {
-      const controller = new AbortController();
-      const { signal } = run;
-      if (signal.aborted) controller.abort(signal.reason);
-      this.release = onAbort(signal, () => controller.abort(signal.reason));
-      this.controller = controller;
-    }
-    return this.controller.signal;
+  private signal(): AbortSignal {
+    if (this.life !== undefined) return this.life.signal;
+    const controller = new AbortController();
+    const { signal } = this.run;
+    if (signal.aborted) controller.abort(signal.reason);
+    const release = onAbort(signal, () => controller.abort(signal.reason));
+    const end = () => {
+      release();
+      controller.abort();
+    };
+    this.life = { signal: controller.signal, end };
+    return controller.signal;
   }
 
   /** Aborts the hooks that are still running. */
   close(): void {
-    this.release?.();
-    this.controller?.abort();
+    this.life?.end();
   }
 }
 
@@ -104,7 +133,7 @@ export class RunStates {
   of(run: RunContext): RunState {
     const known = this.byRun.get(run);
     if (known !== undefined) return known;
-    const state = new RunState();
+    const state = new RunState(run);
     this.byRun.set(run, state);
     if (run.session !== undefined) this.follow(run.session, state);
     return state;

@@ -1,11 +1,11 @@
 import { callKey, hookRunOf, runIdInside } from '../../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle, ToolCallRequest } from '../../lifecycle/lifecycle.js';
-import type { RunContext } from '../../lifecycle/run-context.js';
 import { contentText, type WaitingRun } from '../../model/message.js';
-import type { EventFields, Subagent } from '../hook/event-context.js';
+import type { Subagent } from '../hook/event-context.js';
 import { hookMessage } from '../hook/text.js';
-import { endedSubagentFields, idsOf, receivedArgs, subagentFields, transcriptOf } from '../run/event-fields.js';
-import type { HookEventResult } from '../run/event-progress.js';
+import { endedSubagentFields, subagentFields } from '../run/agent-fields.js';
+import type { HookEventResult } from '../run/outcome.js';
+import { receivedArgs } from '../run/tool-fields.js';
 import type { HookParts } from './run-state.js';
 import { addTexts, blocked, endRun, withheld } from './tool-hooks.js';
 
@@ -31,8 +31,13 @@ export function createSubagentStart(parts: HookParts, priority: number): AgentLi
         return next(call);
       }
       const data = { agent: subagent.agent, agent_id: subagent.id, args: receivedArgs(tool, input), tool_use_id: id };
-      const fields = { data, flat: subagentFields(subagent) };
-      const outcome = await runHooks({ event: 'before_subagent', run, subagent, fields }, parts);
+      const outcome = await parts.runner.runEvent({
+        event: 'before_subagent',
+        ...parts.runs.of(run).context,
+        value: undefined,
+        source: subagent.agent,
+        describe: () => ({ data, flat: subagentFields(subagent) }),
+      });
       if (outcome.stop !== undefined) endRun(run, outcome);
       if (outcome.cancelled) return blocked(outcome);
       subagents.set(id, subagent);
@@ -57,8 +62,13 @@ export function createSubagentStop(parts: HookParts, priority: number): AgentLif
       if (subagent === undefined) return result;
       const response = contentText(result.content);
       const data = { agent: subagent.agent, agent_id: subagent.id, response, tool_use_id: id };
-      const fields = { data, flat: endedSubagentFields(subagent, response) };
-      const outcome = await runHooks({ event: 'after_subagent', run, subagent, fields }, parts);
+      const outcome = await parts.runner.runEvent({
+        event: 'after_subagent',
+        ...parts.runs.of(run).context,
+        value: undefined,
+        source: subagent.agent,
+        describe: () => ({ data, flat: endedSubagentFields(subagent, response) }),
+      });
       addTexts(run, outcome, parts);
       if (outcome.stop !== undefined) endRun(run, outcome);
       return outcome.cancelled ? withheld(outcome) : result;
@@ -89,27 +99,4 @@ function brief({ run, id }: ToolCallRequest, { modelTexts }: HookEventResult): v
     id,
     modelTexts.map(({ hook, text }) => hookMessage(hook, text)),
   );
-}
-
-interface SubagentEvent {
-  readonly event: 'before_subagent' | 'after_subagent';
-  readonly run: RunContext;
-  readonly subagent: Subagent;
-  readonly fields: EventFields;
-}
-
-function runHooks(
-  { event, run, subagent, fields }: SubagentEvent,
-  { runner, runs }: HookParts,
-): Promise<HookEventResult<undefined>> {
-  const state = runs.of(run);
-  return runner.runEvent({
-    event,
-    ...idsOf(run),
-    value: undefined,
-    source: subagent.agent,
-    transcript: transcriptOf(run, state),
-    describe: () => fields,
-    signal: state.signalOf(run),
-  });
 }

@@ -10,55 +10,32 @@ import { isEdit } from '../../tools/edited-approval.js';
 import type { ToolResult } from '../../tools/tool.js';
 import { errorResult } from '../../tools/tool-result.js';
 import { canonicalJson } from '../../trust/fingerprint/canonical-json.js';
-import type { ShellHook } from '../hook/definition.js';
 import { jsonText } from '../hook/plain-json.js';
 import { hookMessage, modelText } from '../hook/text.js';
-import {
-  afterToolFields,
-  beforeToolFields,
-  type CallRecord,
-  idsOf,
-  receivedArgs,
-  transcriptOf,
-} from '../run/event-fields.js';
-import type { HookEventResult } from '../run/event-progress.js';
-import { rewriteInput, rewriteResult } from '../run/rewrites.js';
+import type { HookEventResult } from '../run/outcome.js';
+import { afterToolFields, beforeToolFields, receivedArgs, rewriteInput, rewriteResult } from '../run/tool-fields.js';
 import { rejectionOf } from './agent-hooks.js';
 import type { HookParts } from './run-state.js';
 
 /** Runs the `before_tool` hooks, and then the tool. A hook may replace the result or suspend the call. */
-export function beforeTool(
+export async function beforeTool(
   call: ToolCallRequest,
   next: ToolCallNext,
   parts: HookParts,
 ): Promise<ToolResult | SuspendAction> {
-  const args = receivedArgs(call.tool, call.input);
-  const hooks = parts.runner.matching({ event: 'before_tool', tool: call.name, args });
-  return hooks.length === 0 ? next(call) : judgeCall({ call, next, hooks, args }, parts);
-}
-
-interface GuardedCall {
-  readonly call: ToolCallRequest;
-  readonly next: ToolCallNext;
-  readonly hooks: readonly ShellHook[];
-  /** The arguments as the tool gets them. */
-  readonly args: unknown;
-}
-
-async function judgeCall({ call, next, hooks, args }: GuardedCall, parts: HookParts) {
   const { run, id, name } = call;
-  const state = parts.runs.of(run);
+  const args = receivedArgs(call.tool, call.input);
+  const hooks = parts.runner.matching({ event: 'before_tool', tool: name, args });
+  if (hooks.length === 0) return next(call);
   const outcome = await parts.runner.runEvent(
     {
       event: 'before_tool',
-      ...idsOf(run),
-      transcript: transcriptOf(run, state),
+      ...parts.runs.of(run).context,
       tool: name,
       args,
       value: call.input,
       describe: (input) => beforeToolFields({ id, name, args: receivedArgs(call.tool, input) }),
       rewrite: rewriteInput,
-      signal: state.signalOf(run),
     },
     hooks,
   );
@@ -160,29 +137,17 @@ export async function afterTool(call: ToolCallRequest, next: ToolCallNext, parts
     record.args,
   );
   const hooks = parts.runner.matching({ event: 'after_tool', tool: name, args, isError });
-  return hooks.length === 0 ? result : judgeResult({ record: { id, name, args }, result, run }, hooks, parts);
-}
-
-interface FinishedCall {
-  readonly record: CallRecord;
-  readonly result: ToolResult;
-  readonly run: RunContext;
-}
-
-async function judgeResult({ record, result, run }: FinishedCall, hooks: readonly ShellHook[], parts: HookParts) {
-  const state = parts.runs.of(run);
+  if (hooks.length === 0) return result;
   const outcome = await parts.runner.runEvent(
     {
       event: 'after_tool',
-      ...idsOf(run),
-      transcript: transcriptOf(run, state),
-      tool: record.name,
-      args: record.args,
-      isError: result.isError === true,
+      ...parts.runs.of(run).context,
+      tool: name,
+      args,
+      isError,
       value: result,
-      describe: (value) => afterToolFields(record, value),
+      describe: (value) => afterToolFields({ id, name, args }, value),
       rewrite: rewriteResult,
-      signal: state.signalOf(run),
     },
     hooks,
   );

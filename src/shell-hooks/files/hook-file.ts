@@ -8,9 +8,8 @@ import { homeFolder } from '../../process/files/home-folder.js';
 import { isInWorkspace, workspaceRoots } from '../../process/files/workspace.js';
 import type { HookDialect } from '../../programs/hook-event.js';
 import type { TrustScope } from '../../trust/item.js';
-import { dialectOf } from '../dialects/list.js';
-import type { Report } from '../hook/diagnostic.js';
-import { type HookContent, type HookSource, reportOn } from '../hook/diagnostic.js';
+import { dialectOf } from '../dialects/dialect.js';
+import { type HookContent, type HookSource, type Report, reportOn } from '../hook/diagnostic.js';
 import { HookFileError } from '../hook/error.js';
 
 /** A hook file to load. */
@@ -43,7 +42,7 @@ export async function readHookFile(
 ): Promise<HookContent> {
   const path = resolve(workspaceDir, file.path);
   const { dialect = 'native', extension, root } = file;
-  const read = await readDocument(path, { isOptional: file.optional === true, dialect });
+  const read = await readDocument(path, file);
   if (read === undefined) return { hooks: [] };
   const scope = file.scope ?? (isInWorkspace(path, workspaceDir) ? 'workspace' : 'user');
   let reported = 0;
@@ -60,18 +59,13 @@ export async function readHookFile(
   return content;
 }
 
-interface Reading {
-  readonly isOptional: boolean;
-  readonly dialect: HookDialect;
-}
-
-async function readDocument(path: string, { isOptional, dialect }: Reading) {
+async function readDocument(path: string, { optional, dialect = 'native' }: HookFile) {
   const read = await readBytes(path, MOST_BYTES);
   if ('problem' in read) {
-    if (isOptional && read.isAbsent) return undefined;
+    if (optional && read.isAbsent) return undefined;
     throw new HookFileError(path, read.problem);
   }
-  const json = readJson(read.bytes.toString('utf8'), { comments: dialectOf(dialect).hasComments });
+  const json = readJson(read.bytes.toString('utf8'), { comments: dialectOf(dialect).facts.form.comments === true });
   if ('problem' in json) throw new HookFileError(path, `${json.problem}.`);
   if (!isObject(json.value)) throw new HookFileError(path, 'it must be a JSON object.');
   // Other keys of a settings file belong to other programs.
@@ -89,7 +83,7 @@ export interface HookPlace {
 /** Returns the standard hook files of a dialect, with the user's files first. Each file may be missing. */
 export async function standardFiles(dialect: HookDialect, place: HookPlace): Promise<readonly HookFile[]> {
   const { workspaceDir, appName, userDir } = place;
-  const { user, workspace } = dialectOf(dialect).places;
+  const { user, workspace } = dialectOf(dialect).facts.files;
   const home = homeFolder();
   const withApp = (name: string) => name.replace('{app}', () => appName);
   const userFiles = user.flatMap((name) => {

@@ -5,7 +5,7 @@ import { isVariableName } from '../../process/environment.js';
 import type { HookDialect, HookEvent } from '../../programs/hook-event.js';
 import type { TrustScope } from '../../trust/item.js';
 import { compilePermissionRule } from '../rule/permission-rule.js';
-import type { CompiledMatcher } from './matcher.js';
+import type { LinearPattern } from './linear-pattern.js';
 
 /** A program that runs at an event. */
 export interface HookDefinition {
@@ -90,6 +90,20 @@ export interface HookOrigin {
 
 /** A hook to register: its definition and its origin. */
 export type HookRegistration = HookDefinition & HookOrigin;
+
+/** A compiled matcher. */
+export interface CompiledMatcher {
+  /** Returns true if any of the names matches. */
+  readonly matches: (names: readonly string[]) => boolean;
+  /**
+   * The regular expression, if the matcher is one. A pattern of the workspace applies only after its approval.
+   *
+   * @internal
+   */
+  readonly pattern: LinearPattern | undefined;
+  /** The names in the matcher, if it is a list of names. Otherwise empty. */
+  readonly names: readonly string[];
+}
 
 /** A validated hook. */
 export interface ShellHook extends HookRegistration, CompiledMatcher {

@@ -2,10 +2,10 @@ import type { JsonValue } from '../../internal/json.js';
 import type { AssistantPart, Message } from '../../model/message.js';
 import type { ModelSettings } from '../../model/model.js';
 import type { ProcessResult } from '../../process/run-process.js';
+import type { SpawnFailureCode } from '../../process/spawn-failure.js';
 import type { HookDialect } from '../../programs/hook-event.js';
 import type { ToolResult } from '../../tools/tool.js';
 import type { ShellHook } from './definition.js';
-import type { HookProblem } from './problem.js';
 
 /** Effects that a hook asks for, independent of its dialect. */
 export interface HookEffects {
@@ -57,6 +57,30 @@ export interface ToolChoiceLimit {
   readonly dialect?: HookDialect | undefined;
   /** Extension package of the hook, which has other names for the tools of its own servers. */
   readonly extension?: string | undefined;
+}
+
+/** Kind of failure of a hook. */
+type HookProblemKind =
+  | 'not-started'
+  | 'timed-out'
+  | 'signaled'
+  | 'exit-code'
+  | 'output-limit'
+  | 'malformed'
+  | 'untrusted'
+  | 'aborted';
+
+/** The reason why a hook failed or was skipped. */
+export interface HookProblem {
+  readonly kind: HookProblemKind;
+  readonly message: string;
+  /** Advice on how to fix the problem. */
+  readonly hint?: string | undefined;
+  /**
+   * Reason why the program could not be started. With `timed-out`, `no-resources` means that the hook spent part of its
+   * time limit in the queue.
+   */
+  readonly code?: SpawnFailureCode | undefined;
 }
 
 /** A hook and the result of its program. */

@@ -1,5 +1,6 @@
 import { toJson } from '../../internal/json.js';
 import { fold } from '../../internal/names-text.js';
+import type { ShellHook } from './definition.js';
 
 const DEEPEST = 200;
 
@@ -49,24 +50,7 @@ const REDACTED = '[redacted]';
  * Returns a copy in which the fields with these names are redacted. Spelling variants are equal: `apiKey`, `api_key`,
  * `API-KEY`.
  */
-export function redact(value: unknown, names: readonly string[]): unknown {
-  return redacted(value, names, (text) => text);
-}
-
-/** Like `redact`, for a log: also redacts the fields of JSON that is written as a string. */
-export function redactForLog(value: unknown, names: readonly string[]): unknown {
-  const inJson = (text: string): string => {
-    if (!/^\s*[[{]/.test(text)) return text;
-    try {
-      return jsonText(redacted(JSON.parse(text), names, inJson));
-    } catch {
-      return text;
-    }
-  };
-  return redacted(value, names, inJson);
-}
-
-function redacted(value: unknown, names: readonly string[], ofText: (text: string) => string): unknown {
+export function redact(value: unknown, names: readonly string[], ofText = (text: string) => text): unknown {
   if (names.length === 0) return value;
   const folded = new Set(names.map(fold));
   // Redacts while serializing. A separate recursive walk would overflow the stack on deep values that `JSON.stringify`
@@ -76,4 +60,34 @@ function redacted(value: unknown, names: readonly string[], ofText: (text: strin
     return typeof inner === 'string' ? ofText(inner) : replace(key, inner);
   };
   return JSON.parse(jsonText(value, hide));
+}
+
+/** Returns a value as a hook reads it. Sensitive fields that the hook does not declare are redacted. */
+export function shownTo(hook: ShellHook, value: unknown, sensitive: readonly string[]): unknown {
+  const declared = new Set(hook.sensitive?.map(fold));
+  return redact(
+    value,
+    sensitive.filter((name) => !declared.has(fold(name))),
+  );
+}
+
+/** Returns the function that removes the secrets of the hook's extension and of the application from a string. */
+export function redactorOf(
+  hook: ShellHook,
+  { redact }: { readonly redact?: ((text: string) => string) | undefined },
+): (text: string) => string {
+  return (text) => [hook.redact, redact].reduce((shown, next) => next?.(shown) ?? shown, text);
+}
+
+/** Like `redact`, for a log: also redacts the fields of JSON that is written as a string. */
+export function redactForLog(value: unknown, names: readonly string[]): unknown {
+  const inJson = (text: string): string => {
+    if (!/^\s*[[{]/.test(text)) return text;
+    try {
+      return jsonText(redact(JSON.parse(text), names, inJson));
+    } catch {
+      return text;
+    }
+  };
+  return redact(value, names, inJson);
 }

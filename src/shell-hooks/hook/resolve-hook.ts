@@ -1,10 +1,13 @@
 import { isObject } from '../../internal/json.js';
 import { memberProblems, unknownName } from '../../internal/options/validate.js';
-import { HOOK_EVENTS, isHookEvent, isToolEvent } from '../../programs/hook-event.js';
+import { known } from '../../programs/cell.js';
+import { HOOK_EVENTS, type HookDialect, isHookEvent, isToolEvent } from '../../programs/hook-event.js';
+import type { MatcherKind } from '../../programs/hook-table.js';
+import { programOf } from '../../programs/list.js';
 import { EXTENSION_PATH } from '../../trust/item.js';
-import { type HookRegistration, registrationRules, type ShellHook } from './definition.js';
+import { type CompiledMatcher, type HookRegistration, registrationRules, type ShellHook } from './definition.js';
 import { HookInvalidError } from './error.js';
-import { compileMatcher } from './matcher.js';
+import { LinearPattern } from './linear-pattern.js';
 
 /** Validates a hook and compiles its matcher. Throws a `HookInvalidError` that lists all problems. */
 export function resolveHook(hook: HookRegistration, id: string): ShellHook {
@@ -59,3 +62,53 @@ function problemsOf(hook: HookRegistration): string[] {
       : []),
   ];
 }
+
+/** Matches a list of names. Every other matcher is a regular expression. */
+const LIST = /^[\w\- ,|]+$/;
+
+/**
+ * Compiles a matcher of a dialect, and returns a message if it is invalid. An absent or empty matcher and `*` match
+ * everything. A matcher of letters, digits, `_`, `-`, spaces, `,` and `|` is a list of exact names. Every other matcher
+ * is a regular expression.
+ */
+function compileMatcher(given: string | undefined, dialect: HookDialect = 'native'): CompiledMatcher | string {
+  const written = given?.trim() ?? '';
+  if (written === '' || written === '*') return { matches: () => true, pattern: undefined, names: [] };
+  const matcher = MATCHERS[kindOf(dialect)](written);
+  if (LIST.test(matcher)) return exactly(matcher.split(/[,|]/));
+  try {
+    const pattern = new LinearPattern(matcher);
+    return { matches: (names) => names.some((name) => pattern.test(name)), pattern, names: [] };
+  } catch (error) {
+    return `\`matcher\` must be a valid regular expression: ${(error as Error).message}`;
+  }
+}
+
+function kindOf(dialect: HookDialect): MatcherKind {
+  const hooks = programOf(dialect)?.hooks;
+  return hooks === undefined ? 'names-or-pattern' : known(hooks.matcher, 'pattern');
+}
+
+function exactly(list: readonly string[]): CompiledMatcher {
+  const wanted = new Set(list.map((name) => name.trim()).filter((name) => name !== ''));
+  return { matches: (names) => names.some((name) => wanted.has(name)), pattern: undefined, names: [...wanted] };
+}
+
+/** Translations of a matcher to the native dialect, whose patterns match any part of a name. */
+const MATCHERS: Readonly<Record<MatcherKind, (given: string) => string>> = {
+  'names-or-pattern': (given) => given,
+  'words-or-pattern': (given) => (/^[\w|]+$/.test(given) ? given : `(?:${given})`),
+  pattern: (given) => `(?:${given})`,
+  'pattern-or-name': (given) => {
+    try {
+      new RegExp(given);
+      return `(?:${given})`;
+    } catch {
+      return `^(?:${given.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&')})$`;
+    }
+  },
+  'whole-name': (given) => {
+    if (given === '**') return '.*';
+    return /^[\w|]+$/.test(given) ? given : `^(?:${given})$`;
+  },
+};

@@ -1,9 +1,9 @@
 import type { AllowedDecision, DeniedDecision, TrustDecision, VerifiedItem } from '../../trust/decision.js';
 import type { TrustGate } from '../../trust/gate.js';
 import { EXTENSION_PATH, type TrustItem } from '../../trust/item.js';
-import { dialectOf } from '../dialects/list.js';
+import { dialectOf } from '../dialects/dialect.js';
 import type { ShellHook } from '../hook/definition.js';
-import type { HookProblem } from '../hook/problem.js';
+import type { HookProblem } from '../hook/effects.js';
 
 /** Authorizes each hook once with the trust gate, and verifies it right before each run. */
 export class HookApprovals {
@@ -102,11 +102,11 @@ export function denialOf(denied: DeniedDecision): Denial {
 
 /** Returns the path variables of a dialect and their values. */
 function folderVariables({ dialect, root }: ShellHook, workspaceDir: string): Record<string, string> {
-  const { project, extension, fixed } = dialectOf(dialect).folders;
+  const { workspace, package: ofPackage, fixed } = dialectOf(dialect).facts.variables;
   return Object.fromEntries([
-    ...project.map((name) => [name, workspaceDir]),
-    ...Object.entries(fixed),
-    ...(root === undefined ? [] : extension.map((name) => [name, EXTENSION_PATH])),
+    ...workspace.map((name) => [name, workspaceDir]),
+    ...Object.entries(fixed ?? {}),
+    ...(root === undefined ? [] : ofPackage.map((name) => [name, EXTENSION_PATH])),
   ]);
 }
 
@@ -140,7 +140,7 @@ export function trustItemOf(hook: ShellHook, workspaceDir: string): TrustItem {
     command: expand(hook.command),
     args: hook.args?.map(expand),
     env: { ...folderVariables(hook, workspaceDir), ...hook.env },
-    cwd: hook.cwd ?? (dialectOf(dialect).worksIn === 'workspace' ? workspaceDir : undefined),
+    cwd: hook.cwd ?? (dialectOf(dialect).facts.startsIn === 'package' ? undefined : workspaceDir),
     details,
   };
 }

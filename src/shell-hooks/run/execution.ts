@@ -1,4 +1,5 @@
-import type { Clock } from '../../internal/clock.js';
+import { describeError } from '../../errors.js';
+import { type Clock, systemClock } from '../../internal/clock.js';
 import {
   type Environment,
   type InheritedVariables,
@@ -11,56 +12,36 @@ import { homeFolder } from '../../process/files/home-folder.js';
 import { workspaceRoots } from '../../process/files/workspace.js';
 import type { Spawn } from '../../process/process-group.js';
 import { type ProcessResult, type RunProcessOptions, runProcess } from '../../process/run-process.js';
-import { isFolder } from '../../process/spawn-failure.js';
+import { findResourceFailure, isFolder } from '../../process/spawn-failure.js';
 import type { VerifiedItem } from '../../trust/decision.js';
-import { dialectOf, readsTranscripts } from '../dialects/list.js';
+import { dialectOf } from '../dialects/dialect.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { Report } from '../hook/diagnostic.js';
-import type { ToolNames } from '../hook/event-context.js';
-import { jsonText } from '../hook/plain-json.js';
-import { type HookProblem, queueTimeout } from '../hook/problem.js';
+import { failed, type HookProblem } from '../hook/effects.js';
+import { jsonText, redactorOf } from '../hook/plain-json.js';
 import type { Transcripts } from '../transcript/transcripts.js';
-import { denialOf, type HookApprovals } from './approval.js';
-import type { EventProgress } from './event-progress.js';
+import { type Denial, denialOf, type HookApprovals } from './approval.js';
 import { postEvent } from './http-handler.js';
 import { hookInput } from './input.js';
 import { isMatched, isWanted } from './matching.js';
-import type { ProcessQueue } from './process-queue.js';
-import type { HookReports } from './reports.js';
+import { type EventProgress, type FinishedRun, finishHook, type ReadingOptions, readResult } from './outcome.js';
+import type { HookHost, HookReports } from './reports.js';
 
 /** Options of a `HookExecutor`. */
-export interface HookExecutorOptions {
+export interface HookExecutorOptions extends ReadingOptions {
   readonly workspaceDir: string;
   readonly appName: string;
-  /** Returns the time limit for hooks without `timeout`, in milliseconds. Called at each run. */
-  readonly timeoutMs: () => number;
+  readonly host: HookHost;
   /** If true, hooks of the host and the user get the keys of model providers. An object names exceptions. */
   readonly inheritEnv: boolean | InheritedVariables;
-  readonly sensitive: readonly string[];
-  readonly toolNames: ToolNames;
-  /** Returns the queue for the processes of hooks. Called at each run. */
-  readonly queue: () => ProcessQueue;
-  readonly redact?: ((text: string) => string) | undefined;
   /** Writes the transcripts of sessions. Undefined if hooks get none. */
   readonly transcripts?: Transcripts | undefined;
+  readonly approvals: HookApprovals;
+  readonly reports: HookReports;
   readonly report: Report;
+  readonly clock?: Clock | undefined;
   readonly spawn?: Spawn | undefined;
   readonly fetch?: typeof fetch | undefined;
-}
-
-/** The result of a hook's program, or the reason why the program did not start. */
-export type Execution = (ProcessResult | Denied) & {
-  /** Time that the hook spent in the queue. Absent if the hook did not wait. */
-  readonly waitedMs?: number | undefined;
-  /** The standard input of the hook, as JSON. Absent if the program did not start. */
-  readonly input?: string | undefined;
-};
-
-/** The reason why the program of a hook did not start. */
-interface Denied {
-  readonly status: 'failed' | 'skipped';
-  readonly problem: HookProblem;
-  readonly durationMs: number;
 }
 
 /** The event that waits for a hook. */
@@ -70,88 +51,102 @@ export interface Waiter {
   readonly detach?: (() => void) | undefined;
 }
 
-interface StartOptions extends Waiter {
+interface Start extends Waiter {
   /** True if the matcher and the condition of the hook were tested before. */
   readonly isTested: boolean;
   readonly timeoutMs: number;
+  /** Time that the hook spent in the queue. */
+  readonly waitedMs: number;
 }
 
 const ABORTED: HookProblem = { kind: 'aborted', message: 'It did not start because the operation was aborted' };
 
-/** Objects that a `HookExecutor` shares with its runner. */
-export interface ExecutorParts {
-  readonly approvals: HookApprovals;
-  readonly reports: HookReports;
-  readonly clock: Clock;
-}
-
-/** Runs the programs of hooks: approval, queue, start. */
+/** Runs single hooks: approval, queue, start, and the reading of the result. */
 export class HookExecutor {
+  private readonly clock: Clock;
   private readonly prefix: string;
   /** Directories that no PATH entry of a hook may lie in. */
   private readonly exclude: readonly string[];
 
-  constructor(
-    private readonly options: HookExecutorOptions,
-    private readonly parts: ExecutorParts,
-  ) {
+  constructor(private readonly options: HookExecutorOptions) {
+    this.clock = options.clock ?? systemClock;
     this.prefix = variablePrefix(options.appName);
     this.exclude = workspaceRoots(options.workspaceDir);
   }
 
   /**
    * Waits for a free process and runs the hook in it. The wait counts towards the time limit of the hook. Returns
-   * undefined if the hook was approved now and is for other calls.
+   * undefined if the hook was approved now and is for other calls. Never rejects.
    */
-  async run<Value>(hook: ShellHook, progress: EventProgress<Value>, waiter: Waiter): Promise<Execution | undefined> {
-    const { approvals, clock } = this.parts;
-    const isTested = approvals.mayTest(hook);
-    // Prompts happen before the queue, because other hooks must not wait for an answer of the user.
-    const decision = await approvals.authorize(hook);
-    if (!decision.allowed) return { ...denialOf(decision), durationMs: 0 };
-    const timeoutMs = hook.timeout ?? this.options.timeoutMs();
-    const queue = this.options.queue();
-    const { type, waitedMs } = await queue.enter({ timeoutMs, signal: waiter.signal, clock });
-    if (type !== 'entered') {
-      const problem = type === 'late' ? queueTimeout(timeoutMs, queue.most) : ABORTED;
-      return { status: 'failed', problem, durationMs: waitedMs };
-    }
+  async run<Value>(
+    hook: ShellHook,
+    progress: EventProgress<Value>,
+    waiter: Waiter = { signal: progress.context.signal },
+  ): Promise<FinishedRun | undefined> {
+    const { approvals, host } = this.options;
+    const { clock } = this;
+    const startedAt = clock.now();
     try {
-      const left = Math.max(1, timeoutMs - waitedMs);
-      const result = await this.start(hook, progress, { ...waiter, isTested, timeoutMs: left });
-      return result && { ...result, durationMs: result.durationMs + waitedMs, waitedMs };
-    } finally {
-      queue.leave();
+      const isTested = approvals.mayTest(hook);
+      // Prompts happen before the queue, because other hooks must not wait for an answer of the user.
+      const decision = await approvals.authorize(hook);
+      if (!decision.allowed) return notStarted(hook, denialOf(decision), 0);
+      const { queue, timeoutMs: defaultMs } = host;
+      const timeoutMs = hook.timeout ?? defaultMs;
+      const { type, waitedMs } = await queue.enter({ timeoutMs, signal: waiter.signal, clock });
+      if (type !== 'entered') {
+        const problem = type === 'late' ? queueTimeout(timeoutMs, queue.most) : ABORTED;
+        return notStarted(hook, { status: 'failed', problem }, waitedMs);
+      }
+      try {
+        const left = Math.max(1, timeoutMs - waitedMs);
+        return await this.start(hook, progress, { ...waiter, isTested, timeoutMs: left, waitedMs });
+      } finally {
+        queue.leave();
+      }
+    } catch (error) {
+      const failure = findResourceFailure(error);
+      const message = `It could not be run: ${describeError(error)}`;
+      const problem: HookProblem = { kind: 'not-started', ...failure, message };
+      return notStarted(hook, { status: 'failed', problem }, clock.now() - startedAt);
     }
   }
 
   private async start<Value>(
     hook: ShellHook,
     progress: EventProgress<Value>,
-    { isTested, timeoutMs, signal, detach }: StartOptions,
-  ): Promise<Execution | undefined> {
+    { isTested, timeoutMs, waitedMs, signal, detach }: Start,
+  ): Promise<FinishedRun | undefined> {
     const { options } = this;
+    const { approvals, reports } = options;
+    const { tool, sessionId } = progress.context;
     const stdin = this.inputOf(hook, progress);
     // Little code runs between verification and start, so that files have no time to change.
-    const verified = await this.parts.approvals.verify(hook);
-    if (!verified.allowed) return { ...denialOf(verified), durationMs: 0 };
-    const isForThis =
-      isTested || (isMatched(hook, progress.context, options.toolNames) && isWanted(hook, progress, options));
-    if (!isForThis) return undefined;
+    const verified = await approvals.verify(hook);
+    if (!verified.allowed) return notStarted(hook, denialOf(verified), waitedMs);
+    if (!isTested && !(isMatched(hook, progress.context, options.toolNames) && isWanted(hook, progress, options)))
+      return undefined;
     let input: string | Promise<string> | undefined;
-    const onFirstLine = (line: string) => {
-      if (dialectOf(hook.dialect).detaches?.(line)) detach?.();
-    };
-    const result = await this.launch(hook, verified, {
-      env: this.environmentOf(hook, verified, progress.context.sessionId),
+    const { detaches } = dialectOf(hook.dialect);
+    const ended = await this.launch(hook, verified, {
+      env: this.environmentOf(hook, verified, sessionId),
       // The input is built while the program starts, to save time.
       stdin: () => (input ??= stdin()),
       timeoutMs,
       signal,
-      onFirstLine,
+      onFirstLine: detach && ((line) => void (detaches?.(line) && detach())),
     });
     const redact = redactorOf(hook, options);
-    return { ...result, input: await input, stdout: redact(result.stdout), stderr: redact(result.stderr) };
+    const result = { ...ended, stdout: redact(ended.stdout), stderr: redact(ended.stderr) };
+    const isAborted = signal?.aborted === true;
+    const reading = readResult(hook, { result, waitedMs, input: await input, isAborted, tool }, options);
+    reports.process(hook, result);
+    const status = reading.problem === undefined ? 'completed' : 'failed';
+    return finishHook(hook, reading, {
+      status,
+      durationMs: result.durationMs + waitedMs,
+      exitCode: result.exitCode,
+    });
   }
 
   /**
@@ -160,7 +155,7 @@ export class HookExecutor {
    */
   private async launch(hook: ShellHook, verified: VerifiedItem, run: HookRun): Promise<ProcessResult> {
     const { workspaceDir, spawn, fetch, report } = this.options;
-    const { clock } = this.parts;
+    const { clock } = this;
     const { stdin, timeoutMs, signal } = run;
     if (hook.http !== undefined)
       return postEvent({ url: hook.command, handler: hook.http, body: stdin(), timeoutMs, signal }, { clock, fetch });
@@ -195,15 +190,30 @@ export class HookExecutor {
     const { sessionId, transcript } = progress.context;
     const fields = progress.context.describe(progress.value);
     const textOf = (transcriptPath: string): string => {
-      const now = this.parts.clock.now();
+      const now = this.clock.now();
       const input = hookInput(hook, progress, { ...this.options, fields, transcriptPath, now });
-      this.parts.reports.start(hook, input);
+      this.options.reports.start(hook, input);
       return jsonText(input);
     };
     const { transcripts } = this.options;
-    if (transcripts === undefined || !readsTranscripts(hook)) return () => textOf('');
+    if (transcripts === undefined || !dialectOf(hook.dialect).facts.readsTranscripts) return () => textOf('');
     return () => transcripts.write(sessionId, transcript?.()).then(textOf);
   }
+}
+
+/** Returns the outcome of a hook whose program did not start. */
+function notStarted(hook: ShellHook, { status, problem }: Denial, durationMs: number): FinishedRun {
+  return finishHook(hook, failed(problem), { status, durationMs });
+}
+
+/** Returns the problem of a hook whose time limit ended in the queue, before its program could start. */
+function queueTimeout(timeoutMs: number, most: number): HookProblem {
+  return {
+    kind: 'not-started',
+    code: 'no-resources',
+    message: `It could not start within its time limit of ${timeoutMs} ms, because ${most} other hooks were running`,
+    hint: 'Make the hooks faster, or raise `maxProcesses` or the time limit.',
+  };
 }
 
 /** One run of a hook's program. */
@@ -215,9 +225,4 @@ interface HookRun extends Pick<RunProcessOptions, 'env' | 'timeoutMs' | 'signal'
 function declared({ reads = [] }: ShellHook): Record<string, string> {
   const named = reads.filter((name) => !isRefusedName(name) && process.env[name] !== undefined);
   return Object.fromEntries(named.map((name) => [name, process.env[name] as string]));
-}
-
-/** Returns the function that removes the secrets of the hook's extension and of the application from a string. */
-export function redactorOf(hook: ShellHook, { redact }: Pick<HookExecutorOptions, 'redact'>): (text: string) => string {
-  return (text) => [hook.redact, redact].reduce((shown, next) => next?.(shown) ?? shown, text);
 }

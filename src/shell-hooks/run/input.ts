@@ -1,14 +1,10 @@
-import type { JsonObject } from '../../internal/json.js';
-import { fold } from '../../internal/names-text.js';
-import { canonicalJson } from '../../trust/fingerprint/canonical-json.js';
-import { dialectOf, eventNameOf } from '../dialects/list.js';
-import { shownArgs, shownToolName } from '../dialects/tool-names.js';
+import { dialectOf, eventNameOf } from '../dialects/dialect.js';
 import type { ShellHook } from '../hook/definition.js';
-import type { HookReading } from '../hook/effects.js';
 import type { EventFields, ToolNames } from '../hook/event-context.js';
-import { redact } from '../hook/plain-json.js';
-import { subagentFields } from './event-fields.js';
-import type { EventProgress } from './event-progress.js';
+import { shownTo } from '../hook/plain-json.js';
+import { subagentFields } from './agent-fields.js';
+import { shownArgs, shownToolName } from './matching.js';
+import type { EventProgress } from './outcome.js';
 
 /** Values for `hookInput` that come neither from the hook nor from earlier hooks. */
 export interface HookInputSource {
@@ -28,72 +24,32 @@ export interface HookInputSource {
  * earlier hooks, and fields that hooks of other programs expect.
  */
 export function hookInput<Value>(hook: ShellHook, progress: EventProgress<Value>, source: HookInputSource): object {
-  const { context, data: hookData, outputs } = progress;
-  const { workspaceDir, sensitive, transcriptPath, now } = source;
+  const { workspaceDir, toolNames, sensitive, transcriptPath, now } = source;
+  const { sessionId, runId, subagent, tool, event } = progress.context;
   const hide = (value: unknown) => shownTo(hook, value, sensitive);
-  const { sessionId, runId, subagent } = context;
-  const fields = withShownArgs(hook, context.tool, { ...source, hide });
-  const toolName = context.tool === undefined ? undefined : shownToolName(hook, context.tool, source.toolNames);
-  const own = dialectOf(hook.dialect).input({
-    hook,
-    fields,
-    toolName,
-    sessionId,
-    runId,
-    workspaceDir,
-    now,
-    redact: hide,
-  });
+  const { conversation, ...given } = source.fields;
+  const { data, flat, result } = hide(given) as EventFields;
+  const args = flat?.tool_input;
+  const fields = { data, flat: { ...flat }, result, conversation };
+  // Redacted under the names of the program too, because a renamed argument has both.
+  if (tool !== undefined && args !== undefined)
+    fields.flat.tool_input = hide(shownArgs(hook, { tool, args }, toolNames));
+  const toolName = tool === undefined ? undefined : shownToolName(hook, tool, toolNames);
+  const own = dialectOf(hook.dialect).input({ hook, fields, toolName, sessionId, runId, workspaceDir, now });
   return {
     ...(subagent && subagentFields(subagent)),
-    ...(hide({ ...fields.flat, data: fields.data }) as object),
+    ...fields.flat,
+    data,
     tool_name: toolName,
-    event: context.event,
+    event,
     hook_event_name: eventNameOf(hook),
     session_id: sessionId,
     transcript_path: transcriptPath,
     cwd: workspaceDir,
     permission_mode: 'default',
     timestamp: new Date(now).toISOString(),
-    hook_data: hookData,
-    hook_outputs: outputs,
+    hook_data: progress.data,
+    hook_outputs: progress.outputs,
     ...(hide(own) as object),
   };
-}
-
-/**
- * Returns the event data with `tool_input` as the hook reads it. Sensitive fields are redacted under their own names
- * first, because renamed arguments would not be found later.
- */
-function withShownArgs(
-  hook: ShellHook,
-  tool: string | undefined,
-  { fields, toolNames, hide }: HookInputSource & { readonly hide: (value: unknown) => unknown },
-): EventFields {
-  const args = fields.flat?.tool_input;
-  if (tool === undefined || args === undefined) return fields;
-  return { ...fields, flat: { ...fields.flat, tool_input: shownArgs(hook, { tool, args: hide(args) }, toolNames) } };
-}
-
-/** Returns a value as a hook reads it. Sensitive fields that the hook does not declare are redacted. */
-export function shownTo(hook: ShellHook, value: unknown, sensitive: readonly string[]): unknown {
-  const declared = new Set(hook.sensitive?.map(fold));
-  return redact(
-    value,
-    sensitive.filter((name) => !declared.has(fold(name))),
-  );
-}
-
-/**
- * Returns the names of the output fields that Keelson ignores. Leaves out fields that repeat the input, because many hooks
- * print their input to say that they change nothing.
- */
-export function withoutEcho({ ignored = [], output }: HookReading, input = '{}'): readonly string[] {
-  if (ignored.length === 0 || output === undefined) return ignored;
-  const given: JsonObject = JSON.parse(input);
-  const isEcho = (name: string) =>
-    Object.hasOwn(output, name) &&
-    Object.hasOwn(given, name) &&
-    canonicalJson(output[name]) === canonicalJson(given[name]);
-  return ignored.filter((name) => !isEcho(name));
 }

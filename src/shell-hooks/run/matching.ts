@@ -1,39 +1,10 @@
-import type { HookEvent } from '../../programs/hook-event.js';
+import { isObject } from '../../internal/json.js';
+import { dialectOf, namedEventOf } from '../dialects/dialect.js';
 import { commandIn } from '../dialects/input-values.js';
-import { dialectOf, namedEventOf } from '../dialects/list.js';
-import { ownPart, shownArgs, shownToolName } from '../dialects/tool-names.js';
 import type { ShellHook } from '../hook/definition.js';
-import type { HookMatchInput, ToolNames } from '../hook/event-context.js';
+import type { HookEffects } from '../hook/effects.js';
+import type { HookEventContext, HookMatchInput, ToolNames } from '../hook/event-context.js';
 import { compilePermissionRule } from '../rule/permission-rule.js';
-import type { EventProgress } from './event-progress.js';
-
-/**
- * Returns the names that a matcher is tested with: the tool's name here, and its name in the hook's dialect. Adds the
- * further names of a tool of the hook's own extension package, and the alias of the hook's event.
- */
-export function namesOf(
-  tool: string | undefined,
-  hook: Pick<ShellHook, 'dialect' | 'dialectEvent' | 'extension'>,
-  names: ToolNames,
-): readonly string[] {
-  if (tool === undefined) return [];
-  const { aliases } = namedEventOf(hook)?.aliases ? dialectOf(hook.dialect) : {};
-  return [tool, ...ownNames(tool, hook)].flatMap((name) => {
-    const shown = shownToolName({ dialect: hook.dialect }, name, names);
-    return [name, shown, ...(aliases?.(shown) ?? [])];
-  });
-}
-
-/**
- * Returns the names of a tool of the hook's own extension package: without the name of the package, and as the program
- * of the hook names it.
- */
-function ownNames(tool: string, { extension, dialect }: Pick<ShellHook, 'dialect' | 'extension'>): readonly string[] {
-  if (extension === undefined) return [];
-  const rest = ownPart(tool, extension);
-  if (rest === undefined) return [];
-  return dialectOf(dialect).pluginNames(extension, rest);
-}
 
 /** Returns true if a hook runs: its matcher matches, and its dialect event accepts a tool result of this status. */
 export function isFor(hook: ShellHook, match: HookMatchInput, toolNames: ToolNames): boolean {
@@ -59,8 +30,10 @@ export function isMatched(hook: ShellHook, match: HookMatchInput, toolNames: Too
     // If the subject is unknown the hook runs, because a skipped guard is worse than an unnecessary run.
     return subject === undefined || hook.matches([subject]);
   }
-  const { matchesSources } = dialectOf(hook.dialect);
-  return !matchesSources || source === undefined || hook.matches(sourcesOf(event, source));
+  const { matchesSources } = dialectOf(hook.dialect).facts;
+  if (!matchesSources || source === undefined) return true;
+  // Gemini CLI has another name for a notification about an approval.
+  return hook.matches(event === 'notification' ? [source, 'ToolPermission'] : [source]);
 }
 
 /**
@@ -69,7 +42,7 @@ export function isMatched(hook: ShellHook, match: HookMatchInput, toolNames: Too
  */
 export function isWanted<Value>(
   hook: ShellHook,
-  { context, value }: Pick<EventProgress<Value>, 'context' | 'value'>,
+  { context, value }: { readonly context: HookEventContext<Value>; readonly value: Value },
   { toolNames, workspaceDir }: { readonly toolNames: ToolNames; readonly workspaceDir: string },
 ): boolean {
   if (hook.condition === undefined) return true;
@@ -81,7 +54,99 @@ export function isWanted<Value>(
   return compilePermissionRule(hook.condition)?.(call) ?? true;
 }
 
-/** Gemini CLI has another name for a notification about an approval. */
-function sourcesOf(event: HookEvent, source: string): readonly string[] {
-  return event === 'notification' ? [source, 'ToolPermission'] : [source];
+/**
+ * Returns the names that a matcher is tested with: the tool's name here, and its name in the hook's dialect. Adds the
+ * further names of a tool of the hook's own extension package, and the alias of the hook's event.
+ */
+export function namesOf(
+  tool: string,
+  hook: Pick<ShellHook, 'dialect' | 'dialectEvent' | 'extension'>,
+  names: ToolNames,
+): readonly string[] {
+  const { dialect, extension } = hook;
+  const { aliases, pluginNames } = dialectOf(dialect);
+  const own = extension === undefined ? undefined : ownPart(tool, extension);
+  const known = extension === undefined || own === undefined ? [tool] : [tool, ...pluginNames(extension, own)];
+  return known.flatMap((name) => {
+    const shown = shownToolName({ dialect }, name, names);
+    return [name, shown, ...(namedEventOf(hook)?.aliases ? aliases(shown) : [])];
+  });
+}
+
+type ForDialect = Pick<ShellHook, 'dialect'>;
+type ForHook = ForDialect & Partial<Pick<ShellHook, 'extension'>>;
+
+/**
+ * Returns the name of a tool in the hook's dialect. A name in `toolNames` takes precedence over the dialect's own rule.
+ * A hook of an extension package reads the name that its program gives to a tool of the package's own servers.
+ */
+export function shownToolName(hook: ForHook, tool: string, names: ToolNames): string {
+  const mapping = mappingOf(hook, tool, names);
+  if (mapping !== undefined) return typeof mapping === 'string' ? mapping : mapping.name;
+  const dialect = dialectOf(hook.dialect);
+  const { extension } = hook;
+  if (!dialect.hasForeignTools) return tool;
+  const own = extension === undefined ? undefined : ownPart(tool, extension);
+  if (extension === undefined || own === undefined) return dialect.toolName(tool);
+  return dialect.pluginTool(extension, own);
+}
+
+/**
+ * Returns `server__tool` for a tool of the extension's own servers. The id of a server is `package-server`, or `package`
+ * if both have the same name.
+ */
+function ownPart(tool: string, extension: string): string | undefined {
+  if (tool.startsWith(`mcp__${extension}-`)) return tool.slice(`mcp__${extension}-`.length);
+  return tool.startsWith(`mcp__${extension}__`) ? tool.slice('mcp__'.length) : undefined;
+}
+
+/**
+ * Returns the arguments of a tool call under their names in the hook's dialect. With `{ path: 'file_path' }`, the
+ * dialect's `file_path` is the tool's `path`. An argument that the model itself has named `file_path` is left out then.
+ */
+export function shownArgs(hook: ForDialect, { tool, args }: NamedCall, names: ToolNames): unknown {
+  const argNames = argNamesOf(hook, tool, names);
+  return argNames === undefined ? args : renamed(args, argNames);
+}
+
+/** Returns the effects of a hook, with changed arguments under the names that the tool reads. */
+export function withOwnArgs(hook: ForDialect, tool: string | undefined, names: ToolNames) {
+  const argNames = argNamesOf(hook, tool, names);
+  if (argNames === undefined) return (effects: HookEffects) => effects;
+  const own = new Map([...argNames].map(([name, shown]) => [shown, name]));
+  return (effects: HookEffects): HookEffects => {
+    const { input, inputChanges } = effects;
+    return { ...effects, input: renamed(input, own), inputChanges: renamed(inputChanges, own) };
+  };
+}
+
+/** A tool name, and arguments that may be invalid. */
+export interface NamedCall {
+  readonly tool: string | undefined;
+  readonly args: unknown;
+}
+
+function mappingOf({ dialect }: ForDialect, tool: string, names: ToolNames) {
+  const known = names[dialect];
+  return known !== undefined && Object.hasOwn(known, tool) ? known[tool] : undefined;
+}
+
+/** Maps the name of each renamed argument to its name in the dialect. Undefined if no argument is renamed. */
+function argNamesOf(
+  hook: ForDialect,
+  tool: string | undefined,
+  names: ToolNames,
+): ReadonlyMap<string, string> | undefined {
+  const mapping = tool === undefined ? undefined : mappingOf(hook, tool, names);
+  if (mapping === undefined || typeof mapping === 'string' || mapping.args === undefined) return undefined;
+  return new Map(Object.entries(mapping.args));
+}
+
+/** Renames keys of an object. A renamed key replaces another key with its new name. Returns other values unchanged. */
+function renamed<Value>(value: Value, names: ReadonlyMap<string, string>): Value {
+  if (!isObject(value)) return value;
+  const keys = Object.keys(value);
+  const taken = new Set(keys.flatMap((key) => names.get(key) ?? []));
+  const kept = keys.filter((key) => names.has(key) || !taken.has(key));
+  return Object.fromEntries(kept.map((key) => [names.get(key) ?? key, value[key]])) as Value;
 }

@@ -11,27 +11,18 @@ import type { HookEffects } from '../hook/effects.js';
 import { HookEventInvalidError } from '../hook/error.js';
 import type { EventFields, HookEventContext } from '../hook/event-context.js';
 import { jsonText } from '../hook/plain-json.js';
-import {
-  APPROVAL,
-  afterAgentFields,
-  afterToolFields,
-  beforeToolFields,
-  endedSubagentFields,
-  shownResponse,
-  shownResult,
-  subagentFields,
-} from './event-fields.js';
-import type { HookEventResult } from './event-progress.js';
+import { APPROVAL, afterAgentFields, endedSubagentFields, subagentFields } from './agent-fields.js';
 import {
   answerOf,
   joinLimits,
   limitTools,
   type NamesOf,
-  rewriteInput,
   rewriteMessages,
   rewriteResponse,
-  rewriteResult,
-} from './rewrites.js';
+  shownResponse,
+} from './model-fields.js';
+import type { HookEventResult } from './outcome.js';
+import { afterToolFields, beforeToolFields, rewriteInput, rewriteResult, shownResult } from './tool-fields.js';
 
 /**
  * Data of each event for `runner.run`. Hooks read the fields under `data`; additional fields are passed on unchanged.

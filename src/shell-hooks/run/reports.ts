@@ -2,15 +2,24 @@ import type { Logger } from '../../internal/logger.js';
 import { safeText } from '../../internal/safe-text.js';
 import type { ProcessResult } from '../../process/run-process.js';
 import { isGateEvent } from '../../programs/hook-event.js';
-import { eventNameOf } from '../dialects/list.js';
+import { eventNameOf } from '../dialects/dialect.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { Report } from '../hook/diagnostic.js';
 import { redactForLog } from '../hook/plain-json.js';
-import type { HookOutcome } from './event-progress.js';
+import type { HookOutcome } from './outcome.js';
+import type { ProcessQueue } from './process-queue.js';
+
+/** Values that change when an agent loads the hooks. */
+export interface HookHost {
+  logger: Logger;
+  queue: ProcessQueue;
+  /** Time limit for hooks without `timeout`, in milliseconds. */
+  timeoutMs: number;
+}
 
 /** Options of `HookReports`. */
 export interface HookReportOptions {
-  readonly logger: Logger;
+  readonly host: HookHost;
   readonly report: Report;
   readonly sensitive: readonly string[];
 }
@@ -35,9 +44,9 @@ export class HookReports {
   constructor(private readonly options: HookReportOptions) {}
 
   start(hook: ShellHook, input: object): void {
-    const { logger, sensitive } = this.options;
+    const { host, sensitive } = this.options;
     // Loggers may store the input, so sensitive fields are redacted even if the hook declares them.
-    logger.debug(`Hook "${hook.name}" runs`, { hookName: hook.name, input: redactForLog(input, sensitive) });
+    host.logger.debug(`Hook "${hook.name}" runs`, { hookName: hook.name, input: redactForLog(input, sensitive) });
   }
 
   process(hook: ShellHook, result: ProcessResult): void {
@@ -45,7 +54,7 @@ export class HookReports {
     if (result.exitCode === 0 && stderr.trim() !== '') {
       const shown = redactForLog(stderr, this.options.sensitive);
       const details = { hookName: hook.name, stderr: safeText(String(shown)) };
-      this.options.logger.debug(`Hook "${hook.name}" wrote to standard error: ${details.stderr}`, details);
+      this.options.host.logger.debug(`Hook "${hook.name}" wrote to standard error: ${details.stderr}`, details);
     }
     if (!result.detachedChild) return;
     const message = `Hook "${hook.name}" left a child process in its own session (detached child). It was not terminated and may still run.`;
@@ -58,7 +67,7 @@ export class HookReports {
     // The message quotes paths and program output, and may be printed on a terminal.
     const message = safeText(problem.message);
     if (status === 'skipped') return this.skip(hook, message);
-    const { logger } = this.options;
+    const { logger } = this.options.host;
     const what = problem.hint === undefined ? message : `${message}. ${safeText(problem.hint)}`;
     const details = { hookName: hook.name, event: hook.event, problem, exitCode, durationMs };
     const isLate = problem.kind === 'timed-out';
@@ -96,7 +105,7 @@ export class HookReports {
 
   private skip(hook: ShellHook, why: string): void {
     const isNew = this.isNew(`${hook.id} ${why}`);
-    const { logger } = this.options;
+    const { logger } = this.options.host;
     const details = { hookName: hook.name, event: hook.event };
     logger[isNew ? 'warn' : 'debug'](`Hook "${hook.name}" was skipped: ${why}`, details);
   }

@@ -1,27 +1,17 @@
-import { describeError } from '../../errors.js';
-import { type Clock, systemClock } from '../../internal/clock.js';
-import type { Logger } from '../../internal/logger.js';
 import { safeText } from '../../internal/safe-text.js';
 import { onAbort } from '../../internal/stop.js';
-import { findResourceFailure } from '../../process/spawn-failure.js';
 import type { HookEvent } from '../../programs/hook-event.js';
-import type { DeniedDecision } from '../../trust/decision.js';
-import type { TrustGate } from '../../trust/gate.js';
-import { dialectOf } from '../dialects/list.js';
+import { dialectOf } from '../dialects/dialect.js';
 import type { ShellHook } from '../hook/definition.js';
-import { detached, failed, type HookReading } from '../hook/effects.js';
+import { detached } from '../hook/effects.js';
 import type { HookEventContext, HookMatchInput } from '../hook/event-context.js';
 import { contentOf } from '../hook/identity.js';
 import { patternsReady } from '../hook/linear-pattern.js';
-import type { HookProblem } from '../hook/problem.js';
 import type { HookRegistry } from '../hook/registry.js';
-import { HookApprovals } from './approval.js';
-import { EventProgress, type HookEventResult, type HookOutcome } from './event-progress.js';
-import { HookExecutor, type HookExecutorOptions, type Waiter } from './execution.js';
+import { HookExecutor, type HookExecutorOptions } from './execution.js';
 import { isFor, isWanted, namesOf } from './matching.js';
+import { EventProgress, type FinishedRun, type HookEventResult, refuses } from './outcome.js';
 import { endPlainEvent, type HookEventData, type PlainData, plainContext, validatePlainEvent } from './plain-events.js';
-import { type FinishedRun, finishHook, readExecution, refuses } from './reading.js';
-import { HookReports } from './reports.js';
 
 /** A message of a hook to the user. */
 export interface HookNotice {
@@ -33,24 +23,15 @@ export interface HookNotice {
 /** Options of `HookRunner`. */
 export interface HookRunnerOptions extends HookExecutorOptions {
   readonly registry: HookRegistry;
-  readonly gate: TrustGate;
-  readonly logger: Logger;
   readonly onNotice?: ((notice: HookNotice) => void) | undefined;
-  readonly clock?: Clock | undefined;
 }
 
 /** Runs the hooks of one event, one after another. */
 export class HookRunner {
-  private readonly approvals: HookApprovals;
-  private readonly reports: HookReports;
-  private readonly clock: Clock;
   private readonly executor: HookExecutor;
 
   constructor(private readonly options: HookRunnerOptions) {
-    this.approvals = new HookApprovals(options.gate, options.workspaceDir);
-    this.reports = new HookReports(options);
-    this.clock = options.clock ?? systemClock;
-    this.executor = new HookExecutor(options, { approvals: this.approvals, reports: this.reports, clock: this.clock });
+    this.executor = new HookExecutor(options);
   }
 
   /** Returns the hooks that would run, in order. Includes hooks whose regular expression nobody has approved yet. */
@@ -58,29 +39,14 @@ export class HookRunner {
     const hooks = this.options.registry.hooksOf(subject.event);
     if (hooks.length === 0) return hooks;
     return hooks.filter((hook) => {
-      const isTested = hook.pattern === undefined || this.approvals.mayTest(hook);
+      const isTested = hook.pattern === undefined || this.options.approvals.mayTest(hook);
       return isFor(isTested ? hook : { ...hook, matches: () => true }, subject, this.options.toolNames);
     });
   }
 
-  /** Returns the denial of a hook; undefined if it is allowed, or if the gate cannot tell without a question. */
-  denialOf(hook: ShellHook): Promise<DeniedDecision | undefined> {
-    return this.approvals.check(hook);
-  }
-
-  /** True if the gate has allowed the hook, and has found no change since. */
-  isAllowed(hook: ShellHook): boolean {
-    return this.approvals.isAllowed(hook);
-  }
-
   /** Returns the names of a tool: its name here and its name in the hook's dialect. */
-  namesOf(tool: string | undefined, hook: Pick<ShellHook, 'dialect' | 'extension'>): readonly string[] {
+  namesOf(tool: string, hook: Pick<ShellHook, 'dialect' | 'extension'>): readonly string[] {
     return namesOf(tool, hook, this.options.toolNames);
-  }
-
-  /** Number of failures by hook id. */
-  get failures(): ReadonlyMap<string, number> {
-    return this.reports.failures;
   }
 
   /**
@@ -123,7 +89,7 @@ export class HookRunner {
         continue;
       }
       if (isRepeated(hook, completed)) continue;
-      if (this.approvals.mayTest(hook) && !isWanted(hook, progress, this.options)) continue;
+      if (this.options.approvals.mayTest(hook) && !isWanted(hook, progress, this.options)) continue;
       if (hook.background) {
         this.runInBackground(hook, progress);
         completed.push(hook);
@@ -132,10 +98,9 @@ export class HookRunner {
       const finished = await this.runUntilDetached(hook, progress);
       if (finished === 'detached') completed.push(hook);
       if (finished === 'detached' || finished === undefined) continue;
-      const { outcome, reading } = finished;
-      this.announce(hook, outcome, reading);
-      progress.take(hook, outcome, reading);
-      if (outcome.status === 'completed') completed.push(hook);
+      this.announce(hook, finished);
+      progress.take(hook, finished);
+      if (finished.outcome.status === 'completed') completed.push(hook);
       if (progress.isOver) break;
     }
     return progress.result();
@@ -144,7 +109,7 @@ export class HookRunner {
   /** Starts a hook that decides nothing. It outlives the event and its abort signal, but not its time limit. */
   private runInBackground<Value>(hook: ShellHook, { context, value }: EventProgress<Value>): void {
     const own = new EventProgress({ ...context, value, signal: undefined });
-    void this.runHook(hook, own).then((finished) => this.announceDetached(hook, finished));
+    void this.executor.run(hook, own).then((finished) => this.announceDetached(hook, finished));
   }
 
   /** Runs a hook until it ends, or until it writes that it needs no wait. From then on it outlives the event. */
@@ -152,7 +117,7 @@ export class HookRunner {
     hook: ShellHook,
     progress: EventProgress<Value>,
   ): Promise<FinishedRun | 'detached' | undefined> {
-    if (dialectOf(hook.dialect).detaches === undefined) return this.runHook(hook, progress);
+    if (dialectOf(hook.dialect).detaches === undefined) return this.executor.run(hook, progress);
     const { signal } = progress.context;
     return new Promise((resolve) => {
       let isDetached = false;
@@ -163,7 +128,7 @@ export class HookRunner {
         release();
         resolve('detached');
       };
-      void this.runHook(hook, progress, { signal: life.signal, detach }).then((finished) => {
+      void this.executor.run(hook, progress, { signal: life.signal, detach }).then((finished) => {
         release();
         if (isDetached) this.announceDetached(hook, finished);
         else resolve(finished);
@@ -172,7 +137,7 @@ export class HookRunner {
   }
 
   private announceDetached(hook: ShellHook, finished: FinishedRun | undefined): void {
-    if (finished !== undefined) this.announce(hook, finished.outcome, detached(finished.reading));
+    if (finished !== undefined) this.announce(hook, { ...finished, reading: detached(finished.reading) });
   }
 
   /**
@@ -184,43 +149,19 @@ export class HookRunner {
     return this.matching(subject).filter((hook) => !queue.includes(hook) && !over.has(contentOf(hook)));
   }
 
-  /** Runs one hook. Returns undefined if the approved matcher or condition does not match. */
-  private async runHook<Value>(
-    hook: ShellHook,
-    progress: EventProgress<Value>,
-    waiter: Waiter = { signal: progress.context.signal },
-  ): Promise<FinishedRun | undefined> {
-    const startedAt = this.clock.now();
-    try {
-      const result = await this.executor.run(hook, progress, waiter);
-      if (result === undefined) return undefined;
-      if ('status' in result) return finishHook(hook, failed(result.problem), result);
-      const isAborted = waiter.signal?.aborted === true;
-      const reading = readExecution(hook, { result, isAborted, tool: progress.context.tool }, this.options);
-      this.reports.process(hook, result);
-      const { durationMs, exitCode } = result;
-      const status = reading.problem === undefined ? 'completed' : 'failed';
-      return finishHook(hook, reading, { status, durationMs, exitCode });
-    } catch (error) {
-      const failure = findResourceFailure(error);
-      const message = `It could not be run: ${describeError(error)}`;
-      const problem: HookProblem = { kind: 'not-started', ...failure, message };
-      return finishHook(hook, failed(problem), { status: 'failed', durationMs: this.clock.now() - startedAt });
-    }
-  }
-
-  private announce(hook: ShellHook, outcome: HookOutcome, reading: HookReading): void {
+  private announce(hook: ShellHook, { outcome, reading }: FinishedRun): void {
     const { effects, ignored = [], isDetached = false } = reading;
-    const timeoutMs = hook.timeout ?? this.options.timeoutMs();
-    this.reports.outcome(hook, outcome, { timeoutMs, hasRefused: refuses(reading), isDetached });
-    for (const key of ignored) this.reports.ignored(hook, key);
+    const { host, reports, onNotice } = this.options;
+    const timeoutMs = hook.timeout ?? host.timeoutMs;
+    reports.outcome(hook, outcome, { timeoutMs, hasRefused: refuses(reading), isDetached });
+    for (const key of ignored) reports.ignored(hook, key);
     if (effects.userText === undefined) return;
     const notice = { hook: hook.name, event: hook.event, text: safeText(effects.userText) };
-    this.options.logger.info(`Hook "${hook.name}" says: ${notice.text}`, notice);
+    host.logger.info(`Hook "${hook.name}" says: ${notice.text}`, notice);
     try {
-      this.options.onNotice?.(notice);
+      onNotice?.(notice);
     } catch (error) {
-      this.options.logger.error('The `onNotice` callback of the shell hooks threw an error.', error);
+      host.logger.error('The `onNotice` callback of the shell hooks threw an error.', error);
     }
   }
 }
@@ -230,7 +171,7 @@ export class HookRunner {
  * several matchers select it. A hook that was not approved and did not run does not count.
  */
 function isRepeated(hook: ShellHook, completed: readonly ShellHook[]): boolean {
-  const { runsOnce } = dialectOf(hook.dialect);
+  const { runsOnce } = dialectOf(hook.dialect).facts;
   return runsOnce && completed.some((other) => commandOf(other) === commandOf(hook));
 }
 

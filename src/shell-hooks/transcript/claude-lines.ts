@@ -3,9 +3,9 @@ import { isObject, toJson } from '../../internal/json.js';
 import { contentText, type Message } from '../../model/message.js';
 import type { Usage } from '../../model/model.js';
 import { isSummary } from '../../model/summary-message.js';
-import { shownArgs, shownToolName } from '../dialects/tool-names.js';
 import type { ToolNames } from '../hook/event-context.js';
 import { redact } from '../hook/plain-json.js';
+import { shownArgs, shownToolName } from '../run/matching.js';
 
 /** Values of all lines of a transcript. */
 export interface TranscriptSource {

@@ -14,8 +14,7 @@ import {
 import type { Fingerprint } from '../fingerprint/fingerprint.js';
 import { removeSnapshot, sweepSnapshots } from '../fingerprint/snapshot.js';
 import type { GateSettings } from '../gate-options.js';
-import { type Approval, type Identified, identityOf, identityText } from './approval.js';
-import type { TrustStore } from './store.js';
+import { type Approval, type Identified, identityOf, identityText, type TrustStore } from './store.js';
 
 /** Looks up decisions on items, and asks the user for new ones. */
 export class Approvals {
@@ -171,13 +170,13 @@ async function askUser(
   settings: GateSettings,
 ): Promise<Answer | PartialApproval> {
   const { approveTimeoutMs: timeoutMs, clock = systemClock, logger } = settings;
+  const name = JSON.stringify(request.item.name);
+  const refused = 'The item is not allowed to run.';
   const controller = new AbortController();
   let timer: unknown;
   const late = new Promise<Answer>((resolve) => {
     timer = clock.setTimeout(() => {
-      logger.warn(
-        `The approval prompt for ${JSON.stringify(request.item.name)} had no answer within ${timeoutMs} ms. The item is not allowed to run.`,
-      );
+      logger.warn(`The approval prompt for ${name} had no answer within ${timeoutMs} ms. ${refused}`);
       resolve('failed');
     }, timeoutMs);
   });
@@ -187,16 +186,11 @@ async function askUser(
       if (typeof answer === 'boolean') return answer ? 'yes' : 'no';
       if (isPartial(answer, request)) return answer;
       const expected = request.parts.length > 0 ? 'a boolean, or `declined` with digests of its parts,' : 'a boolean';
-      logger.warn(
-        `The approver must return ${expected} for ${JSON.stringify(request.item.name)}. The item is not allowed to run.`,
-      );
+      logger.warn(`The approver must return ${expected} for ${name}. ${refused}`);
       return 'failed';
     })
     .catch((error: unknown): Answer => {
-      logger.error(
-        `The approver failed for ${JSON.stringify(request.item.name)}. The item is not allowed to run.`,
-        error,
-      );
+      logger.error(`The approver failed for ${name}. ${refused}`, error);
       return 'failed';
     });
   try {

@@ -4,8 +4,7 @@ import { sha256Of } from '../fingerprint/bound-file.js';
 import { fingerprintItem } from '../fingerprint/fingerprint.js';
 import type { GateSettings, UserHooksChange } from '../gate-options.js';
 import type { TrustItem } from '../item.js';
-import { identityOf, identityText } from './approval.js';
-import type { TrustStore } from './store.js';
+import { identityOf, identityText, type TrustStore } from './store.js';
 
 /** Detects changes of the user's own items since their last run. Reports each item once. */
 export class UserWatch {

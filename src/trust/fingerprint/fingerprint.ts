@@ -3,7 +3,7 @@ import type { Executable } from '../../process/executable.js';
 import { isInside } from '../../process/files/location.js';
 import { ItemUnboundError } from '../error.js';
 import { EXTENSION_PATH, EXTENSION_VARIABLE, type TrustItem, type TrustPlace } from '../item.js';
-import { type LocatedItem, locateItem, validateEnvironment } from '../launch.js';
+import { type LocatedItem, locateItem, validateEnvironment, validateItem } from '../launch.js';
 import { type BoundFile, type FileReading, sha256Of } from './bound-file.js';
 import { type BoundFiles, bindFiles, type KnownVariables } from './bound-files.js';
 import { type CanonicalValue, canonicalJson } from './canonical-json.js';
@@ -19,6 +19,7 @@ export interface Fingerprint extends LocatedItem, BoundFiles {
 
 /** Computes the fingerprint of an item. Rejects with an `ItemUnboundError` if the item or a file cannot be read. */
 export async function fingerprintItem(item: TrustItem, place: TrustPlace, reading?: FileReading): Promise<Fingerprint> {
+  validateItem(item);
   return fingerprintLocated(locateItem(item, place), place, reading);
 }
 
@@ -50,11 +51,6 @@ export async function fingerprintLocated(
   };
   const digest = `sha256:${sha256Of(`${item.kind}/v2\n${canonicalJson(document)}`)}`;
   return { ...located, ...bound, digest, document };
-}
-
-/** Returns the digest of an item, as it is shown, stored and compared. */
-export async function digestOf(item: TrustItem, place: TrustPlace): Promise<string> {
-  return (await fingerprintItem(item, place)).digest;
 }
 
 function definitionOf(item: TrustItem): { readonly [key: string]: CanonicalValue } {

@@ -85,13 +85,9 @@ const runnerCalls: Cover<HookRunner> = {
         runner.run(event, { tool_name: 'tell', args: {} } as never),
       ),
     ),
-  failures: (runner) => runner.failures,
   matching: (runner) => runner.matching({ event: 'before_agent' } as never),
   namesOf: (runner) => runner.namesOf('tell', { dialect: 'native' }),
   runEvent: 'the agent called it',
-  denialOf: async (runner) =>
-    Promise.all(runner.matching({ event: 'before_agent' } as never).map((hook) => runner.denialOf(hook))),
-  isAllowed: (runner) => runner.matching({ event: 'before_agent' } as never).map((hook) => runner.isAllowed(hook)),
 };
 
 const hookCalls: Cover<ShellHooks> = {

@@ -1,7 +1,6 @@
 import type { RunContext } from 'keelson';
 import { expect, test } from 'vitest';
 import { RunStates } from '../../../src/shell-hooks/events/run-state.js';
-import { transcriptOf } from '../../../src/shell-hooks/run/event-fields.js';
 
 /** Returns a run of a session, or without one, as far as a transcript needs it. */
 function runOf(session: object | undefined): RunContext {
@@ -10,7 +9,7 @@ function runOf(session: object | undefined): RunContext {
 
 /** Returns a function that returns the messages of a run for its transcript. */
 function messagesFor(run: RunContext, states: RunStates) {
-  const transcript = transcriptOf(run, states.of(run));
+  const { transcript } = states.of(run).context;
   return () => transcript()?.model;
 }
 

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TrustItem } from 'keelson/trust';
 import { describe, expect, test } from 'vitest';
-import { digestOf, fingerprintItem } from '../../../src/trust/fingerprint/fingerprint.js';
+import { fingerprintItem } from '../../../src/trust/fingerprint/fingerprint.js';
 import { growth } from '../../support/growth.js';
 import { script, write } from '../../support/process/scratch.js';
 import { makePlace, type Place } from '../../support/trust/place.js';
@@ -131,7 +131,7 @@ test.runIf(process.platform === 'linux')('reading files leaves no descriptor ope
   const place = makePlace();
   for (let at = 0; at < 20; at++) write(join(place.workspaceDir, 'lib', `${at}.txt`), `${at}`);
   const open = () => readdirSync('/proc/self/fd').length;
-  const digest = () => digestOf(place.hook({ files: ['lib'] }), place.trustPlace());
+  const digest = async () => (await fingerprintItem(place.hook({ files: ['lib'] }), place.trustPlace())).digest;
   await digest();
   const before = open();
   for (let turn = 0; turn < 5; turn++) await digest();

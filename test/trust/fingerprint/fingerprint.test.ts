@@ -6,11 +6,13 @@ import fc from 'fast-check';
 import type { TrustItem } from 'keelson/trust';
 import { describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../../src/trust/fingerprint/canonical-json.js';
-import { digestOf } from '../../../src/trust/fingerprint/fingerprint.js';
+import { fingerprintItem } from '../../../src/trust/fingerprint/fingerprint.js';
+import type { TrustPlace } from '../../../src/trust/item.js';
 import { script, write } from '../../support/process/scratch.js';
 import { attempt, makeExtension, makePlace } from '../../support/trust/place.js';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const digestOf = async (item: TrustItem, place: TrustPlace) => (await fingerprintItem(item, place)).digest;
 
 test('the digest follows the documented recipe', async () => {
   const place = makePlace();

@@ -2,48 +2,45 @@ import { dirname } from 'node:path';
 import { MAX_TIMER_MS } from '../../internal/clock.js';
 import { isObject, isTexts } from '../../internal/json.js';
 import { memberProblems } from '../../internal/options/validate.js';
-import { known } from '../../programs/cell.js';
-import type { EntryTable, HookTable } from '../../programs/hook-table.js';
+import type { EntryTable } from '../../programs/hook-table.js';
 import { loose } from '../../programs/loose.js';
+import type { HookFacts } from '../dialects/facts.js';
 import { definitionRules } from '../hook/definition.js';
 import { type HookSource, reportOn } from '../hook/diagnostic.js';
 import { compilePermissionRule } from '../rule/permission-rule.js';
 
-type JsonMap = Readonly<Record<string, unknown>>;
+/** A JSON object of a document. */
+export type JsonMap = Readonly<Record<string, unknown>>;
 
 /** Hook settings from an entry of a file, not validated. */
 export type HookSettings = JsonMap & { readonly command: unknown };
 
 /** Reads one hook of another program's file. Returns the reason if the hook cannot run. */
-export function readEntry(entry: JsonMap, source: HookSource, table: HookTable): HookSettings | string {
-  const rules: EntryTable = known(table.entry, { types: ['command'], command: ['command'], timeout: ['timeout'] });
-  const problem = problemOf(entry, source, { rules, table });
+export function readEntry(entry: JsonMap, source: HookSource, facts: HookFacts): HookSettings | string {
+  const rules = facts.entry;
+  const problem = problemOf(entry, source, facts);
   if (problem !== undefined) return problem;
   const line = loose.word(entry.type) === 'http' ? serverOf(entry, rules) : commandOf(entry, rules);
   if (typeof line === 'string') return line;
   if (line === undefined)
     return `it must have ${[...rules.command, rules.program ?? []].flat().map(quoted).join(' or ')}`;
-  reportVariables(entry, source, { rules, table });
+  reportVariables(entry, source, facts);
   const time = rules.timeout.map((name) => entry[name]).find((value) => value !== undefined);
   const failClosed = rules.failClosed !== undefined && loose.boolean(entry[rules.failClosed]) === true;
   const onFailure = rules.onFailure ? loose.word(entry.onFailure) : undefined;
   return {
     ...line,
-    timeout: inMilliseconds(loose.number(time), table),
+    timeout: inMilliseconds(loose.number(time), facts),
     env: rules.env ? loose.textMap(entry.env) : undefined,
-    cwd: rules.cwd ? entry.cwd : folderOf(source, table),
+    cwd: rules.cwd ? entry.cwd : folderOf(source, facts),
     onFailure: failClosed ? 'block' : onFailure,
     condition: rules.condition === undefined ? undefined : entry[rules.condition],
     background: rules.background?.some((name) => loose.boolean(entry[name]) === true) || undefined,
   };
 }
 
-interface Tables {
-  readonly rules: EntryTable;
-  readonly table: HookTable;
-}
-
-function problemOf(entry: JsonMap, { hasData }: HookSource, { rules, table }: Tables): string | undefined {
+function problemOf(entry: JsonMap, { hasData }: HookSource, facts: HookFacts): string | undefined {
+  const { entry: rules, variables } = facts;
   const { type = 'command', args, shell } = entry;
   if (!rules.types.some((known) => known === loose.word(type)))
     return `\`type\` must be ${rules.types.map((name) => `"${name}"`).join(' or ')}, got ${JSON.stringify(type)}`;
@@ -55,7 +52,7 @@ function problemOf(entry: JsonMap, { hasData }: HookSource, { rules, table }: Ta
     return `\`shell\` must be "bash", got ${JSON.stringify(shell)}`;
   }
   // A shell expands an unset variable to an empty string, so `rm -r "$CLAUDE_PLUGIN_DATA/cache"` would delete `/cache`.
-  const { data } = known(table.variables, { workspace: [], package: [] });
+  const { data } = variables;
   const needsData = data !== undefined && textsOf(entry).some((text) => text.includes(data));
   return needsData && !hasData ? `it uses \`${data}\`, which only plugins get` : undefined;
 }
@@ -100,9 +97,8 @@ function textsOf({ command, args }: JsonMap): readonly string[] {
 }
 
 /** Warns about variables in the entry that have no value here. */
-function reportVariables(entry: JsonMap, source: HookSource, { rules, table }: Tables): void {
-  const { missing = {} } = known(table.variables, { workspace: [], package: [] });
-  for (const [name, loss] of Object.entries(missing)) {
+function reportVariables(entry: JsonMap, source: HookSource, { entry: rules, variables }: HookFacts): void {
+  for (const [name, loss] of Object.entries(variables.missing ?? {})) {
     if (!textsOf(entry).some((text) => text.includes(name))) continue;
     const message = `A hook names \`${name}\`, which is not set here: ${loss}. Set them where the agent starts.`;
     reportOn(source, { level: 'warning', code: 'variable-unsupported', message });
@@ -120,14 +116,14 @@ function reportVariables(entry: JsonMap, source: HookSource, { rules, table }: T
 }
 
 /** Converts a time limit to milliseconds. Some files have milliseconds by mistake, so a high value is capped. */
-function inMilliseconds(time: unknown, { timeUnit }: HookTable): unknown {
-  if (typeof time !== 'number' || known(timeUnit, 'milliseconds') === 'milliseconds') return time;
+function inMilliseconds(time: unknown, { timeUnit }: HookFacts): unknown {
+  if (typeof time !== 'number' || timeUnit === 'milliseconds') return time;
   return Math.min(Math.round(time * 1_000), MAX_TIMER_MS);
 }
 
 /** Returns the directory of the hook file for a hook of the user, if its program starts it there. */
-function folderOf({ scope, source }: HookSource, { startsIn }: HookTable): string | undefined {
-  const isOfFile = known(startsIn, 'workspace') === 'file' && scope === 'user' && source !== undefined;
+function folderOf({ scope, source }: HookSource, { startsIn }: HookFacts): string | undefined {
+  const isOfFile = startsIn === 'file' && scope === 'user' && source !== undefined;
   return isOfFile ? dirname(source) : undefined;
 }
 

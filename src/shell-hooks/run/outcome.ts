@@ -1,9 +1,21 @@
-import type { JsonValue } from '../../internal/json.js';
+import type { JsonObject, JsonValue } from '../../internal/json.js';
+import type { ProcessResult } from '../../process/run-process.js';
+import { isEntryEvent, isGateEvent } from '../../programs/hook-event.js';
+import { canonicalJson } from '../../trust/fingerprint/canonical-json.js';
+import { dialectOf } from '../dialects/dialect.js';
 import type { ShellHook } from '../hook/definition.js';
-import type { HookEffects, HookReading, ToolChoiceLimit } from '../hook/effects.js';
-import type { HookEventContext } from '../hook/event-context.js';
-import type { HookProblem } from '../hook/problem.js';
-import { LONGEST } from '../hook/text.js';
+import {
+  failed,
+  type HookEffects,
+  type HookProblem,
+  type HookReading,
+  SILENT,
+  type ToolChoiceLimit,
+} from '../hook/effects.js';
+import type { HookEventContext, ToolNames } from '../hook/event-context.js';
+import { redactorOf, shownTo } from '../hook/plain-json.js';
+import { LONGEST, withShortTexts } from '../hook/text.js';
+import { withOwnArgs } from './matching.js';
 
 /** The outcome of one hook at one event. */
 export interface HookOutcome {
@@ -23,6 +35,100 @@ export interface HookOutcome {
 export interface HookVerdict {
   readonly by: string;
   readonly reason: string;
+}
+
+/** Options for reading the results of hooks. */
+export interface ReadingOptions {
+  /** Names of fields that are redacted for each hook that does not declare them. */
+  readonly sensitive: readonly string[];
+  readonly toolNames: ToolNames;
+  readonly redact?: ((text: string) => string) | undefined;
+}
+
+/** A program of a hook that ended. */
+interface EndedHook {
+  readonly result: ProcessResult;
+  /** Time that the hook spent in the queue. */
+  readonly waitedMs: number;
+  /** The standard input of the hook, as JSON. */
+  readonly input: string | undefined;
+  /** True if the operation was aborted. */
+  readonly isAborted: boolean;
+  /** Name of the tool. Undefined except at tool events. */
+  readonly tool: string | undefined;
+}
+
+/** The outcome of a hook, and its interpreted result. */
+export interface FinishedRun {
+  readonly outcome: HookOutcome;
+  readonly reading: HookReading;
+}
+
+/** Interprets the result of a hook's program. */
+export function readResult(
+  hook: ShellHook,
+  { result, waitedMs, input, isAborted, tool }: EndedHook,
+  options: ReadingOptions,
+): HookReading {
+  // Many programs exit with code 0 when they are told to end. Without output, this must not count as permission.
+  const hasNoAnswer = result.outcome === 'aborted' || (result.toldByHost && result.stdout.trim() === '');
+  if (hasNoAnswer && !isAborted && isGateEvent(hook.event)) return CUT_OFF;
+  const shown = (value: unknown) => shownTo(hook, value, options.sensitive);
+  const read = dialectOf(hook.dialect).read({ hook, result, shown, redact: redactorOf(hook, options) });
+  const ownArgs = withOwnArgs(hook, tool, options.toolNames);
+  const effects = withShortTexts(ownArgs(read.effects));
+  return delayed({ ...read, effects, ignored: withoutEcho(read, input) }, waitedMs);
+}
+
+/**
+ * Returns the names of the output fields that Keelson ignores. Leaves out fields that repeat the input, because many hooks
+ * print their input to say that they change nothing.
+ */
+function withoutEcho({ ignored = [], output }: HookReading, input = '{}'): readonly string[] {
+  if (ignored.length === 0 || output === undefined) return ignored;
+  const given: JsonObject = JSON.parse(input);
+  const isEcho = (name: string) =>
+    Object.hasOwn(output, name) &&
+    Object.hasOwn(given, name) &&
+    canonicalJson(output[name]) === canonicalJson(given[name]);
+  return ignored.filter((name) => !isEcho(name));
+}
+
+/**
+ * Interpreted result of a guard that Keelson terminated because this process is ending. The guard could not answer, so
+ * the operation is cancelled.
+ */
+const CUT_OFF: HookReading = {
+  ...failed({ kind: 'aborted', message: 'It was terminated because this process is ending' }),
+  effects: { cancel: 'it did not answer before this process had to end' },
+};
+
+/** Marks a time-out as lack of resources if the hook spent part of its time limit in the queue. */
+function delayed(reading: HookReading, waitedMs: number): HookReading {
+  const { problem } = reading;
+  if (problem?.kind !== 'timed-out' || waitedMs === 0) return reading;
+  const message = `${problem.message}, after it had waited ${waitedMs} ms for other hooks`;
+  return { ...reading, problem: { ...problem, code: 'no-resources', message } };
+}
+
+/**
+ * Returns the outcome of a hook. A failure cancels the operation if the hook has `onFailure: 'block'`. It also cancels
+ * if a hook of `before_tool` or `before_agent` got no resources to run, or wrote more output than can be read.
+ */
+export function finishHook(hook: ShellHook, reading: HookReading, run: Omit<HookOutcome, 'hook' | 'id'>): FinishedRun {
+  const { output, problem } = reading;
+  const outcome: HookOutcome = { hook: hook.name, id: hook.id, ...run, output, problem };
+  if (run.status !== 'failed' || problem?.kind === 'aborted' || refuses(reading)) return { outcome, reading };
+  const isUndecided = problem?.code === 'no-resources' || problem?.kind === 'output-limit';
+  const blocks = hook.onFailure === 'block' || (isUndecided && isEntryEvent(hook.event));
+  if (!blocks) return { outcome, reading };
+  const cancel = `hook "${hook.name}" failed: ${problem?.message}`;
+  return { outcome, reading: { ...SILENT, problem, effects: { cancel } } };
+}
+
+/** Returns true if a hook that failed has cancelled the operation nevertheless. */
+export function refuses({ refused, effects }: HookReading): boolean {
+  return refused === true || effects.cancel !== undefined;
 }
 
 /** The combined result of all hooks of one event. */
@@ -80,7 +186,8 @@ export class EventProgress<Value> {
     return this.verdicts.cancel !== undefined || this.verdicts.stop !== undefined;
   }
 
-  take(hook: ShellHook, outcome: HookOutcome, { data, effects, output }: HookReading): void {
+  take(hook: ShellHook, { outcome, reading }: FinishedRun): void {
+    const { data, effects, output } = reading;
     this.outcomes.push(outcome);
     if (output !== undefined) {
       this.data = { ...this.data, ...data };

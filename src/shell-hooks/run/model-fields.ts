@@ -1,21 +1,39 @@
-import { isObject } from '../../internal/json.js';
-import { type AssistantPart, type Message, toolCallsOf } from '../../model/message.js';
-import type { ModelResponse } from '../../model/model.js';
-import type { ToolResult } from '../../tools/tool.js';
+import type { RunContext } from '../../lifecycle/run-context.js';
+import { type AssistantPart, type Message, textOf, toolCallsOf } from '../../model/message.js';
+import type { ModelResponse, Usage } from '../../model/model.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookEffects, ToolChoiceLimit } from '../hook/effects.js';
+import type { EventFields } from '../hook/event-context.js';
 
-/** Returns the arguments of a tool call after the changes of a hook. */
-export function rewriteInput(input: unknown, { input: whole, inputChanges }: HookEffects): unknown {
-  if (whole !== undefined) return whole;
-  if (inputChanges === undefined) return input;
-  return isObject(input) ? { ...input, ...inputChanges } : { ...inputChanges };
+/** Returns the messages of the model request, with the instructions first. */
+export function sentMessages(run: RunContext, messages: readonly Message[]): readonly Message[] {
+  return run.instructions === undefined ? messages : [{ role: 'system', content: run.instructions }, ...messages];
 }
 
-/** Returns a tool result after the changes of a hook. A failed result stays failed. */
-export function rewriteResult(value: ToolResult, { result }: HookEffects): ToolResult {
-  if (result === undefined) return value;
-  return value.isError ? { ...result, isError: true } : result;
+export function afterModelFields(run: RunContext, response: ModelResponse): EventFields {
+  const conversation = () => ({ messages: sentMessages(run, run.messages), model: run.model.id, response });
+  return { data: { response: shownResponse(response), tokens: tokensOf(response.usage) }, conversation };
+}
+
+/** Returns a model response in the format that hooks read. */
+export function shownResponse({ content, finishReason }: ModelResponse): object {
+  const message: Message = { role: 'assistant', content };
+  return {
+    text: textOf(message),
+    content,
+    tool_calls: toolCallsOf(message).map(({ id, name, input }) => ({ id, name, args: input ?? null })),
+    finish_reason: finishReason,
+  };
+}
+
+function tokensOf(usage: Usage): object {
+  return {
+    input: usage.inputTokens,
+    output: usage.outputTokens,
+    total: usage.totalTokens,
+    cached_input: usage.cachedInputTokens,
+    reasoning: usage.reasoningTokens,
+  };
 }
 
 /** Returns the messages of a request after the changes of a hook. Changes that make the request invalid are ignored. */

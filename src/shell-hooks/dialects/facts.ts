@@ -1,0 +1,38 @@
+import { type Cell, known } from '../../programs/cell.js';
+import type { HookTable } from '../../programs/hook-table.js';
+
+/** The facts about the hooks of a program, with every unknown one on its safe side. */
+export type HookFacts = {
+  readonly [Name in keyof HookTable]: HookTable[Name] extends Cell<infer Value> ? Value : never;
+};
+
+const SAFE: HookFacts = {
+  files: { user: [], workspace: [] },
+  form: { comments: true },
+  entry: { types: ['command'], command: ['command'], timeout: ['timeout'] },
+  timeUnit: 'milliseconds',
+  defaultTimeout: false,
+  events: {},
+  matcher: 'pattern',
+  matchesSources: false,
+  tools: {},
+  mcpTool: 'mcp__<server>__<tool>',
+  // The name of Claude Code, so that a guard matches rather than not.
+  pluginTool: 'mcp__plugin_<plugin>_<server>__<tool>',
+  answer: { fields: {}, refusal: { '*': 'cancel' } },
+  unknownAnswerRefuses: true,
+  refusingFailures: ['not-started', 'timed-out', 'signaled', 'exit-code', 'output-limit', 'malformed'],
+  startsIn: 'workspace',
+  variables: { workspace: [], package: [] },
+  refusedAnswer: 'withheld',
+  runsOnce: false,
+  readsTranscripts: false,
+  input: {},
+};
+
+export function factsOf(table: HookTable): HookFacts {
+  const names = Object.keys(SAFE) as (keyof HookTable)[];
+  return Object.fromEntries(
+    names.map((name) => [name, known<unknown>(table[name], SAFE[name])]),
+  ) as unknown as HookFacts;
+}
