@@ -31,12 +31,12 @@ export interface EarlierTurn {
 }
 
 /**
- * The events of a run, by type. Every event also has its `type` and a `runId`. If the run is inside of a tool call, its events
+ * The events of a run, by type. Every event also has its `type` and a `runId`. If the run is inside a tool call, its events
  * have its `path`. Each `-start` event has one `-end` event.
  */
 export interface AgentEvents {
   /**
-   * The run starts. Emitted before any hook is called. `earlier` is the turn that a nested run goes on with after a decision.
+   * The run starts. Emitted before any hook is called. `earlier` is the turn that a nested run continues with after a decision.
    * The events of such a run count the turns from there: 0 is that turn.
    */
   'run-start': { readonly agent: string; readonly input: string; readonly earlier?: EarlierTurn | undefined };
@@ -87,7 +87,7 @@ export interface AgentEvents {
     /** The background work whose end the message tells. */
     readonly work?: string | undefined;
   };
-  /** The run goes on with another agent, behind this turn. `from` and `to` are the names of the agents. */
+  /** The run continues with another agent, behind this turn. `from` and `to` are the names of the agents. */
   handoff: InTurn & { readonly from: string; readonly to: string };
   /** A lifecycle made a decision. */
   decision: { readonly decision: Decision };
@@ -98,7 +98,7 @@ export type AgentEvent = {
   [Type in keyof AgentEvents]: {
     readonly type: Type;
     readonly runId: string;
-    /** The ids of the tool calls that lead to the run, from the outermost. Undefined for a run that no tool call leads to. */
+    /** The ids of the enclosing tool calls, outermost first. Undefined for an outermost run. */
     readonly path?: readonly string[] | undefined;
   } & AgentEvents[Type];
 }[keyof AgentEvents];

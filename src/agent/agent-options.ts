@@ -101,7 +101,7 @@ export interface RunOptions<Context = unknown, Schema extends OutputSchema | und
   readonly timeouts?: Timeouts | undefined;
   /** The run that this run is part of, from a hook or a tool context. Aborting the parent aborts this run. */
   readonly parent?: ToolRun | undefined;
-  /** For `stream`: true also yields the events of the runs inside of the tool calls, with their `path`. Default: false. */
+  /** For `stream`: true also yields the events of the nested runs, with their `path`. Default: false. */
   readonly nested?: boolean | undefined;
 }
 
@@ -109,7 +109,7 @@ export interface RunOptions<Context = unknown, Schema extends OutputSchema | und
 export interface SessionRunOptions<Context = unknown, Schema extends OutputSchema | undefined = undefined>
   extends Omit<RunOptions<Context, Schema>, 'messages'> {
   /**
-   * The id of the input in the record. A run with the id of an earlier input adds nothing twice: it goes on from that input,
+   * The id of the input in the record. A run with the id of an earlier input adds nothing twice: it continues from that input,
    * or returns the answer that it got. Default: a generated id.
    */
   readonly id?: string | undefined;

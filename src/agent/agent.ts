@@ -150,7 +150,7 @@ export class Agent<Context = unknown> {
   /**
    * Makes a tool that runs this agent for another agent. The run gets the signal and the context of the calling run,
    * and its tokens count in the usage of the calling run. A failed run becomes an error result. While a run waits for
-   * decisions, so does the call: `pending` of the calling run has what waits, under the ids of the calls that lead to it.
+   * decisions, so does the call: `pending` of the calling run has what waits, under the ids of the enclosing tool calls, outermost first.
    *
    * @example
    * const librarian = agent.asTool({ name: 'librarian', description: 'Finds books.' });
@@ -171,7 +171,7 @@ export class Agent<Context = unknown> {
   }
 
   /**
-   * Starts no more runs, and lets runs and background works go on for `drainMs` milliseconds (default: 0). Then aborts the rest,
+   * Starts no more runs, and lets runs and background works continue for `drainMs` milliseconds (default: 0). Then aborts the rest,
    * closes the sessions, calls `onShutdown` in reverse order, and closes the loaders. Failures are logged. Further calls
    * return the same promise.
    *

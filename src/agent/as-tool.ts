@@ -80,7 +80,7 @@ export function agentTool(
     execute: async (args, context) => {
       const { run: parent } = context;
       const call = outerCallOf(parent);
-      // A run inside of a call is aborted with it.
+      // A nested run is aborted with it.
       const signal = call === undefined ? context.signal : undefined;
       const earlier = call?.goOn();
       const answer = earlier && answerOf(earlier);

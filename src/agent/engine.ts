@@ -55,13 +55,13 @@ interface LifecycleStatus {
   readonly hooks: readonly string[];
 }
 
-/** Makes the run of an agent durable, if the run around it is. */
+/** Makes the run of an agent durable, if the enclosing run is. */
 function insideOf(parent: ToolRun, config: RunConfig): RunConfig {
   const engine = (hookRunOf(parent) as Run | undefined)?.config?.chain.durable;
   return engine === undefined || config.chain.durable !== undefined ? config : engine.adopt(config);
 }
 
-/** A run inside of a call that goes on with no earlier one. */
+/** A nested run that continues with no earlier one. */
 const NO_RUN: Partial<WaitingRun> = {};
 
 /** Time limit in milliseconds for the aborted runs when the agent is closed. */
@@ -135,7 +135,7 @@ export class Engine implements RunEngine {
     if (!this.loading.isDone) await this.loading.ready();
   }
 
-  /** Names a run inside of a tool call, and puts it in the record of the run around it. A run of a session has both already. */
+  /** Names a nested run, and puts it in the record of the enclosing run. A run of a session has both already. */
   private placed(parent: ToolRun, attached: Attached): Attached {
     const call = attached.runId === undefined ? outerCallOf(parent) : undefined;
     if (call === undefined) return attached;
@@ -243,7 +243,7 @@ export class Engine implements RunEngine {
   }
 }
 
-/** True if another agent may go on with the messages, which are not checked yet. */
+/** True if another agent may continue with the messages, which are not checked yet. */
 function mayBelongToAnother(messages: AnyRunOptions['messages'], { catalog }: RunConfig): boolean {
   if (!Array.isArray(messages)) return false;
   const last: Partial<AssistantMessage> | undefined = messages.findLast((message) => message?.role === 'assistant');

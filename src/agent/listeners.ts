@@ -12,9 +12,9 @@ export interface RunListeners {
   /** True if this type of event has a listener. */
   hears(type: AgentEvent['type']): boolean;
   emit(event: AgentEvent): void;
-  /** Receives the events of the runs inside. Undefined if nobody wants them. */
+  /** Receives the events of the nested runs. Undefined if nobody wants them. */
   readonly nested?: EventSink | undefined;
-  /** Hears also of hooks and of model calls, in the run and in the runs inside. */
+  /** Hears also of hooks and of model calls, in the run and in the nested runs. */
   readonly watch?: RunWatch | undefined;
 }
 
@@ -83,7 +83,7 @@ export class AgentListeners implements RunListeners {
 interface Destinations {
   /** The consumer of the stream of the run. */
   readonly sink: EventSink | undefined;
-  /** True if the consumer also gets the events of the runs inside. */
+  /** True if the consumer also gets the events of the nested runs. */
   readonly hasNested: boolean;
   /** The consumers of the runs around this one, if they get nested events. */
   readonly around: EventSink | undefined;

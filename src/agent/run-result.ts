@@ -26,7 +26,7 @@ export interface SuspendedRun extends RunRecord {
   readonly status: 'suspended';
   /**
    * The open tool calls of the last turn, in call order, or the answer that a hook suspended in `afterModel`. In the place of
-   * a call with a run inside that waits, there is what waits in that run.
+   * a call with a nested run that waits, there is what waits in that run.
    */
   readonly pending: readonly (PendingCall | PendingAnswer)[];
   readonly output?: undefined;
@@ -50,15 +50,15 @@ interface RunRecord {
   readonly annotations?: Annotations | undefined;
   /** The decisions of the lifecycles, in the order in which they were made. */
   readonly decisions: readonly Decision[];
-  /** The runs inside of the tool calls of this run that ended before it, in the order of their ends. Undefined without such runs. */
+  /** The nested runs of this run that ended before it, in the order of their ends. Undefined without such runs. */
   readonly nested?: readonly NestedRun[] | undefined;
 }
 
-/** A run inside of a tool call, in the result or the error of the run around it. Plain data. */
+/** A nested run, in the result or the error of the enclosing run. Plain data. */
 export interface NestedRun extends Pick<RunRecord, 'messages' | 'usage' | 'decisions' | 'nested'> {
   readonly runId: string;
   readonly agent: string;
-  /** The ids of the tool calls that lead to the run. The last one is a call of the run around it. */
+  /** The ids of the enclosing tool calls, outermost first. The last one is a call of the enclosing run. */
   readonly path: readonly string[];
   /** The number of the turn of that call. */
   readonly turn: number;
@@ -70,9 +70,9 @@ export interface NestedRun extends Pick<RunRecord, 'messages' | 'usage' | 'decis
 
 /** A tool call that waits for a decision, or for its result. */
 export interface PendingCall extends Omit<ToolCallPart, 'inside'> {
-  /** The id of the call. For a call inside of others, the ids of `path` and its own, joined by `/`. */
+  /** The id of the call. For a call inside others, the ids of `path` and its own, joined by `/`. */
   readonly id: string;
-  /** The ids of the calls that lead to the run of this call, from the outermost. Undefined for a call of the run itself. */
+  /** The ids of the enclosing tool calls, outermost first. Undefined for a call of the run itself. */
   readonly path?: readonly string[] | undefined;
   /** The name of the agent that made the call. Undefined for a call of the run itself. */
   readonly agent?: string | undefined;
@@ -89,9 +89,9 @@ export interface PendingCall extends Omit<ToolCallPart, 'inside'> {
  */
 export interface PendingAnswer {
   readonly type: 'answer';
-  /** `answer`. For the answer of a run inside of calls, the ids of `path` and `answer`, joined by `/`. */
+  /** `answer`. For the answer of a run inside calls, the ids of `path` and `answer`, joined by `/`. */
   readonly id: string;
-  /** The ids of the calls that lead to the run of this answer, from the outermost. Undefined for the run itself. */
+  /** The ids of the enclosing tool calls, outermost first. Undefined for the run itself. */
   readonly path?: readonly string[] | undefined;
   /** The name of the agent that gave the answer. Undefined for the run itself. */
   readonly agent?: string | undefined;

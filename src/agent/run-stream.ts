@@ -11,7 +11,7 @@ import type { RunResult } from './run-result.js';
  */
 export interface RunStream<Output = string> extends AsyncIterable<AgentEvent> {
   /**
-   * The text of every turn, without the runs inside; the answer comes last. Read either `text` or the events, because both
+   * The text of every turn, without the nested runs; the answer comes last. Read either `text` or the events, because both
    * read from one queue. If a model call is retried, the text of both attempts appears. To show only the last attempt, read the events and
    * clear the text when `attempt` changes.
    *
@@ -29,8 +29,8 @@ export interface RunStream<Output = string> extends AsyncIterable<AgentEvent> {
    */
   readonly output: AsyncIterable<PartialOutput<Output>>;
   /**
-   * Cancels one tool call, of this run or of a run inside: the ids of the calls that lead to it, from the outermost. Aborts its
-   * signal and the runs inside of it, and the model reads an error result with the reason. The other calls go on. Resolves with
+   * Cancels one tool call, of this run or of a nested run: the ids of the enclosing tool calls, outermost first. Aborts its
+   * signal and the nested runs, and the model reads an error result with the reason. The other calls continue. Resolves with
    * false if no such call is running, and in a durable run.
    *
    * @example
@@ -166,7 +166,7 @@ async function* outputOfEvents<Output>(stream: RunStream<Output>): AsyncGenerato
   if (result.status === 'completed') yield result.output as PartialOutput<Output>;
 }
 
-/** Tells the events of a run from those of the runs inside of it. */
+/** Tells the events of a run from those of the nested runs. */
 export class OwnEvents {
   private depth = Number.POSITIVE_INFINITY;
 

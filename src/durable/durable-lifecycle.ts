@@ -56,7 +56,7 @@ export interface DurableLifecycle extends AgentLifecycle {
  * engine, such as a Restate invocation, and pass `options` to the agent. When the engine starts the execution again after a
  * crash, each stored step gives its stored result, and the run continues after it.
  *
- * Priority 100: the wraps of other lifecycles run inside of a step, once. Their `before*` and `after*` hooks run again on a
+ * Priority 100: the wraps of other lifecycles run inside a step, once. Their `before*` and `after*` hooks run again on a
  * replay, so they must be deterministic, or be named in `hooks`.
  *
  * @example
@@ -85,7 +85,7 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
   private first: Clock | undefined = undefined;
   /** The hooks that are steps, by the clock of the agent. */
   private readonly hooks = new WeakMap<Clock, HookNames>();
-  /** The hooks, the clock and the ids of agents inside of durable runs, by their own hooks. */
+  /** The hooks, the clock and the ids of agents inside durable runs, by their own hooks. */
   private readonly adopted = new WeakMap<Chain, Pick<RunConfig, 'chain' | 'clock' | 'ids'>>();
   /** True if an older version of this library began the execution. */
   private isOld = false;

@@ -35,7 +35,7 @@ export class BlobStoreError extends KeelsonError {
 
 /**
  * The program does not fit the stored steps of a run: a version with an incompatible change was deployed, or a hook is not
- * deterministic. Thrown before anything runs that is not stored. The run goes on with a version that fits.
+ * deterministic. Thrown before anything runs that is not stored. The run continues with a version that fits.
  */
 export class ReplayMismatchError extends KeelsonError {
   readonly code = 'ERR_REPLAY_MISMATCH';

@@ -118,7 +118,7 @@ function stepOf(entry: RegisteredLifecycle, hook: StepHook, asStep: AsStep): Reg
   return { ...entry, status: MISSING.status, lifecycle: { [hook]: asStep(hook, entry, call) } };
 }
 
-/** Returns the state that a lifecycle keeps outside of its runs. */
+/** Returns the state that a lifecycle keeps outside its runs. */
 export function stateOf(lifecycle: object): KeptState | undefined {
   return (lifecycle as { readonly [KEPT_STATE]?: KeptState })[KEPT_STATE];
 }

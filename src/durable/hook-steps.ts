@@ -8,7 +8,7 @@ import type { Tool } from '../tools/tool.js';
 import { StepDataError } from './error.js';
 import type { Steps } from './record/steps.js';
 
-/** The hooks that `durable({ hooks })` turns into steps. The wraps are inside of the steps of the calls. */
+/** The hooks that `durable({ hooks })` turns into steps. The wraps are inside the steps of the calls. */
 export const STEP_HOOKS = [
   'beforeAgent',
   'beforeModel',

@@ -19,7 +19,7 @@ export class NamedLifecycles {
     this.missing.delete('limits');
   }
 
-  /** Sorts the lifecycles of an agent into those around the steps, and those inside of the steps. */
+  /** Sorts the lifecycles of an agent into those around the steps, and those inside the steps. */
   arrange(lifecycles: readonly AnyLifecycle[]) {
     const outside: AnyLifecycle[] = [];
     const inside: AnyLifecycle[] = [];
@@ -56,7 +56,7 @@ export class NamedLifecycles {
 
   /**
    * Throws DurableSetupError if a name of the options is not the name of a lifecycle, or if the wraps of a lifecycle in
-   * `outside` are inside of the steps.
+   * `outside` are inside the steps.
    */
   assertPlaced(): void {
     const { misplaced } = this;

@@ -12,7 +12,7 @@ export interface DurableOptions {
    */
   readonly hooks?: readonly string[] | undefined;
   /**
-   * Names of lifecycles whose wraps are outside of the steps and run again on a replay, such as wraps that count calls.
+   * Names of lifecycles whose wraps are outside the steps and run again on a replay, such as wraps that count calls.
    * Default: `['limits']`.
    */
   readonly outside?: readonly string[] | undefined;

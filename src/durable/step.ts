@@ -95,7 +95,7 @@ const rules = {
 } satisfies OptionTable<StepOptions>;
 
 /**
- * Stores large bytes outside of the engine. If a method rejects, this attempt of the execution ends. In an engine with
+ * Stores large bytes outside the engine. If a method rejects, this attempt of the execution ends. In an engine with
  * `refuse`, such as DBOS, the method is called again instead.
  */
 export interface BlobStore {

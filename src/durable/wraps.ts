@@ -16,7 +16,7 @@ const DELAYS: RetryDelays = { initialDelayMs: 500, maxDelayMs: 30_000, random: (
 /** A model call as a step. */
 export interface ModelCallStep {
   readonly run: Run;
-  /** The name of the step: `model 2`, or `aside 1` for a call outside of the turns. */
+  /** The name of the step: `model 2`, or `aside 1` for a call outside the turns. */
   readonly name: string;
   readonly key: string;
   readonly maxAttempts: number;

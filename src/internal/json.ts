@@ -18,7 +18,7 @@ export function isTexts(value: unknown): value is readonly string[] {
 }
 
 /**
- * `JSON.stringify` with U+FFFD for each lone surrogate. A cut inside of an emoji leaves one, and databases, servers and
+ * `JSON.stringify` with U+FFFD for each lone surrogate. A cut inside an emoji leaves one, and databases, servers and
  * other parsers refuse it. Called for all JSON that leaves the process.
  */
 export function toJson(value: unknown, replacer?: (key: string, value: unknown) => unknown): string {

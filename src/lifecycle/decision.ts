@@ -25,7 +25,7 @@ export interface Decision {
   readonly by: string;
   readonly point: HookPoint | 'resume' | 'end';
   readonly turn: number;
-  /** The path of a run inside of a tool call. */
+  /** The path of a nested run. */
   readonly path?: readonly string[] | undefined;
   readonly reason?: string | undefined;
   /** The tool call that was decided on. */

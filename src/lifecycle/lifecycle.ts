@@ -74,7 +74,7 @@ export interface AgentLifecycle<Context = unknown> {
   readonly afterModel?:
     | ((response: ModelResponse, run: RunContext<Context>) => Awaitable<HookAction | void>)
     | undefined;
-  /** Wraps each tool call. `next` checks the arguments, also if the hook changed them. */
+  /** Wraps each tool call. `next` checks the arguments, even if the hook changed them. */
   readonly wrapToolCall?:
     | ((call: ToolCallRequest<Context>, next: ToolCallNext) => Awaitable<ToolResult | SuspendAction>)
     | undefined;
@@ -132,7 +132,7 @@ export interface LifecycleHost {
   tools(): readonly Tool[];
   /** Returns the beginnings of the names of tools that may be added later, such as `mcp__files__` for a server. */
   toolPrefixes(): readonly string[];
-  /** Calls the agent's model outside of any run, without hooks. */
+  /** Calls the agent's model outside any run, without hooks. */
   generate(request: ModelRequest): Promise<ModelResponse>;
   readonly logger: Logger;
   /** Aborted when the agent is closed. */

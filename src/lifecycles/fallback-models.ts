@@ -32,7 +32,7 @@ const rules = { on: listOf(oneOf(...Object.keys(KINDS))) } satisfies OptionTable
  * `on`. If all models fail, the error of the last model is thrown. Each model call starts with the run's own model again. Each change of the model
  * emits a `model-error` event. Without a listener for this event, a warning is logged.
  *
- * Priority 40: outside of `retryModelCalls`, so that each model gets its retries before the next model is called.
+ * Priority 40: outside `retryModelCalls`, so that each model gets its retries before the next model is called.
  *
  * @example
  * const agent = new Agent({ model, lifecycle: [retryModelCalls(), fallbackModels([smallerModel, otherVendor])] });

@@ -14,7 +14,7 @@ import { errorResult } from '../tools/tool-result.js';
 import { checkToolNames } from './tool-name-check.js';
 
 /**
- * Limits of one run and of all runs inside of it, such as those of agents used as tools; set at least one. A resumed run is a
+ * Limits of one run and of all its nested runs, such as those of agents used as tools; set at least one. A resumed run is a
  * new run, with the full limits.
  */
 export interface LimitsOptions {
@@ -72,7 +72,7 @@ const NO_RESPONSE: ModelResponse = {
  * with `by: 'limits'`, or with the action of `onLimit`. An answer that the run already has stays valid. A tool call
  * beyond a limit does not run and gets an error result. Running tool calls finish.
  *
- * Priority 20: inside of retries, so that each attempt counts; outside of approval, so that nobody is asked about a
+ * Priority 20: inside retries, so that each attempt counts; outside approval, so that nobody is asked about a
  * refused call. It runs before compaction, so that no summary is written for a run that ends.
  *
  * @example
@@ -121,7 +121,7 @@ export function limits(options: LimitsOptions): AgentLifecycle {
 }
 
 /**
- * Returns a function that returns the counters of a run. It also gives the run a budget for the runs inside of it, and for the
+ * Returns a function that returns the counters of a run. It also gives the run a budget for the nested runs, and for the
  * agents that it is handed over to.
  */
 function createCounters(max: LimitsOptions, counter: AgentLifecycle['wrapModelCall']): (run: RunContext) => Used {
@@ -137,7 +137,7 @@ function createCounters(max: LimitsOptions, counter: AgentLifecycle['wrapModelCa
   };
 }
 
-/** Returns the budget of the runs inside of a run. A refusal names the agent whose limit is reached. */
+/** Returns the budget of the nested runs. A refusal names the agent whose limit is reached. */
 function budgetOf(run: RunContext, used: Used, max: LimitsOptions): Budget {
   const { prices, toolCalls = Infinity } = max;
   const whose = `The run of agent "${run.agent}"`;

@@ -16,7 +16,7 @@ const rules = { ttl: oneOf('5m', '1h') } satisfies OptionTable<PromptCacheOption
  * Anthropic's models and Amazon Bedrock, and `openai()` with chat completions on OpenRouter and DashScope. Other
  * providers cache without marks, and get an unchanged request.
  *
- * Priority 2: inside of all hooks that change the request.
+ * Priority 2: inside all hooks that change the request.
  *
  * @example
  * const agent = new Agent({ model: anthropic('claude-sonnet-5'), tools, lifecycle: [promptCache({ ttl: '1h' })] });

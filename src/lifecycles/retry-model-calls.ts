@@ -31,7 +31,7 @@ export interface RetryOptions {
  * A call is also retried after a listener has seen text of the failed attempt. Deltas carry their `attempt`, and
  * `model-end` has the final response. Disable the retries of the provider's client: the two retry counts multiply.
  *
- * Priority 30: inside of hooks that change the request, so that they run once and not for each attempt.
+ * Priority 30: inside hooks that change the request, so that they run once and not for each attempt.
  *
  * @example
  * const agent = new Agent({ model, lifecycle: [retryModelCalls({ maxRetries: 4 })] });

@@ -29,7 +29,7 @@ export interface SealableRun {
 
 /** A tool call that waits for a decision. */
 type SealedCall = Omit<ToolCallPart, 'inside'> & {
-  /** The ids of the calls that lead to the run of this call. */
+  /** The ids of the enclosing tool calls, outermost first. */
   readonly path?: readonly string[] | undefined;
   readonly agent?: string | undefined;
   readonly reason: string;

@@ -69,7 +69,7 @@ export interface ToolCallPart {
   readonly providerMetadata?: ProviderMetadata | undefined;
 }
 
-/** A run inside of a tool call that waits for decisions. The next run goes on with it. Plain data. */
+/** A nested run that waits for decisions. The next run continues with it. Plain data. */
 export interface WaitingRun {
   readonly runId: string;
   /** The name of its agent. */

@@ -9,7 +9,7 @@ export interface RunErrorState {
   /** All messages at the end, from which a new run can continue. */
   readonly history: readonly Message[];
   readonly usage: Usage;
-  /** The ids of the tool calls that lead to the run. Undefined for a run that no tool call leads to. */
+  /** The ids of the enclosing tool calls, outermost first. Undefined for an outermost run. */
   readonly path?: readonly string[] | undefined;
 }
 

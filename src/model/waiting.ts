@@ -4,12 +4,12 @@ import { type Message, type SuspendedCall, type ToolCallPart, textOf, type Waiti
 /** The id under which a suspended answer waits for a decision. */
 export const ANSWER = 'answer';
 
-/** Stands between the ids of calls in the id of something that waits inside of a call. No call of a model has it in its id. */
+/** Stands between the ids of calls in the id of something that waits inside a call. No call of a model has it in its id. */
 export const BETWEEN = '/';
 
-/** A call or an answer that waits, in a run or in a run inside. */
+/** A call or an answer that waits, in a run or in a nested run. */
 export interface Waiting {
-  /** Its own id. Inside of a call, behind the ids of the calls that lead to it. Unique among all that wait. */
+  /** Its own id. Inside a call, behind the ids of the enclosing tool calls, outermost first. Unique among all that wait. */
   readonly id: string;
   /** The calls that lead to it, from the outermost. */
   readonly callers: readonly ToolCallPart[];
@@ -21,7 +21,7 @@ export interface Waiting {
   readonly question: SuspendedCall | undefined;
 }
 
-/** Returns what waits in open calls: the calls themselves, or what waits inside of them. */
+/** Returns what waits in open calls: the calls themselves, or what waits inside them. */
 export function waitingIn(
   open: readonly ToolCallPart[],
   questions: readonly SuspendedCall[] = [],
@@ -36,7 +36,7 @@ export function waitingIn(
   });
 }
 
-/** True if a run inside of the call waits. The call itself then only takes a denial. */
+/** True if a nested run waits. The call itself then only takes a denial. */
 function isWaitingInside(call: ToolCallPart): call is ToolCallPart & { readonly inside: WaitingRun } {
   return call.inside !== undefined && waitingInside(call.inside, [call]).length > 0;
 }

@@ -87,7 +87,7 @@ export interface StateStats {
 }
 
 /**
- * Stores the state of extensions as strings under keys. Each call is one atomic step, also if several processes share the
+ * Stores the state of extensions as strings under keys. Each call is one atomic step, even if several processes share the
  * store, so the limits hold at every moment. A value expires at `min(last use + ttlMs, end of its session)`, by the policy
  * of that use. If `ttlMs` is at least `sessionTtlMs`, the value expires exactly with its session. Expired values do not
  * count in any size. A session without values is removed.

@@ -60,7 +60,7 @@ export class StoredLog {
     return { uid, length, offset, entries: this.slice(offset, before), ...(holder && { holder }) };
   }
 
-  /** `isAlive` is true if the process of a claim that ran out is known to go on. */
+  /** `isAlive` is true if the process of a claim that ran out is known to continue. */
   claim(claim: SessionClaim, now: number, isAlive = false): ClaimAnswer {
     const { token, run, by, ttlMs, known, details = {} } = claim;
     const { held } = this;

@@ -94,9 +94,9 @@ export interface RespondAction {
 
 /** A run, as its tools see it. Pass it as `parent` to a run inside the tool. Hooks get a {@link RunContext} instead. */
 export interface ToolRun<Context = unknown> {
-  /** Created on first access. The id of a run inside of a tool call derives from the `idempotencyKey` of the call. */
+  /** Created on first access. The id of a nested run derives from the `idempotencyKey` of the call. */
   readonly id: string;
-  /** The ids of the tool calls that lead to this run, from the outermost. Undefined for a run that no tool call leads to. */
+  /** The ids of the tool calls that lead to this run, from the outermost. Undefined for an outermost run. */
   readonly path?: readonly string[] | undefined;
   /** The agent's name. */
   readonly agent: string;
@@ -128,7 +128,7 @@ export interface ToolRun<Context = unknown> {
    */
   end(action: RejectAction | RespondAction): void;
   /**
-   * Lets a work go on after the tool call. Resolves with a string for the tool to return. A message tells the model the value
+   * Lets a work continue after the tool call. Resolves with a string for the tool to return. A message tells the model the value
    * of the work, or its failure. It joins the active run of the session, or starts a run with the options of this run. Closing
    * the session stops the work; `session.stop()` does not. Rejects with a BackgroundUnavailableError without a session
    * and in a durable run, and with a RunEndedError once `afterAgent` has begun.
@@ -176,7 +176,7 @@ export interface ToolContext<Context = unknown> {
   /** The `context` option of the run. */
   readonly context: Context;
   /**
-   * The run that the call is part of. Pass it as `parent` to a run inside the tool, which is then inside of this call. Each
+   * The run that the call is part of. Pass it as `parent` to a run inside the tool, which is then inside this call. Each
    * call has an object of its own, other than the RunContext of the hooks: compare runs by `id`.
    */
   readonly run: ToolRun<Context>;

@@ -47,7 +47,7 @@ const rules = {
 
 /**
  * Creates a lifecycle that writes each run as lines of JSON: its events, the decisions of lifecycles, the time of each hook and
- * of each model call, and the errors. A run inside of a tool call is a part of the trace of the outer run. Secrets are removed:
+ * of each model call, and the errors. A nested run is a part of the trace of the outer run. Secrets are removed:
  * keys of services, members with names such as `password`, and sensitive variables of the environment.
  *
  * Its priority is 100, so that it hears of all other hooks. It changes nothing in a run. {@link explain} reads a trace.

@@ -9,7 +9,7 @@ interface Placed {
   /** The time of the record, or of its beginning, in milliseconds since the epoch. */
   readonly at: number;
   readonly runId: string;
-  /** The ids of the tool calls that lead to the run. Undefined for the run itself. */
+  /** The ids of the enclosing tool calls, outermost first. Undefined for the run itself. */
   readonly path?: readonly string[] | undefined;
 }
 

@@ -1,6 +1,6 @@
 const REDACTED = '[redacted]';
 
-/** Members with these names, in JSON, and in JSON inside of a string. Begins at the first backslash, to take linear time. */
+/** Members with these names, in JSON, and in JSON inside a string. Begins at the first backslash, to take linear time. */
 const MEMBERS =
   /(?<!\\)(\\*")((?:[\w-]*[_-])?(?:api[_-]?key|access[_-]?key|secret|password|passwd|credentials?|authorization|(?:auth|access|refresh|bearer)[_-]?token|token|private[_-]?key)|\w*(?:ApiKey|Secret|Password|Token))\1(\s*:\s*)\1(?:(?!\1).)+?\1/gi;
 

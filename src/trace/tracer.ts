@@ -10,7 +10,7 @@ import type { TraceRecord } from './record.js';
 import { tracedError } from './traced-error.js';
 import { WatchedListeners } from './watched-listeners.js';
 
-/** Converts what happens in a run, and in the runs inside, to records. */
+/** Converts what happens in a run, and in the nested runs, to records. */
 export class Tracer implements RunWatch {
   constructor(
     private readonly clock: Clock,

@@ -30,7 +30,7 @@ export interface RunWriter {
   tool(event: ToolEvent): void;
   /** A message has joined the run, behind the open turn. */
   join(event: AgentEventOf<'post'>): void;
-  /** Another agent goes on. */
+  /** Another agent continues. */
   handOver(event: AgentEventOf<'handoff'>): void;
   /** A resumed run has denied a call. No other event tells about the call. */
   denyCall(callId: string, reason: string | undefined): void;
@@ -42,7 +42,7 @@ export interface RunWriter {
   finish(result: RunResult<unknown>): void;
 }
 
-/** The texts for the page, and the form of the runs inside of tool calls. */
+/** The texts for the page, and the form of the nested runs. */
 interface ConvertedPage<Item> extends NestedPage {
   readonly nestedItem: (part: NestedPart) => Item;
 }

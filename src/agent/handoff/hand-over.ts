@@ -30,7 +30,7 @@ const COUNTER = 'wrapModelCall';
 const OWNER_DURABLE = 'a durable run keeps its agent';
 
 /**
- * Lets a call hand its run over to an agent. Throws a HandoffUnavailableError if the agent cannot go on. Only the first call of
+ * Lets a call hand its run over to an agent. Throws a HandoffUnavailableError if the agent cannot continue. Only the first call of
  * a turn hands over.
  */
 export function admit(agent: RunEngine, { run: view, callId, toolName }: ToolContext): void {
@@ -56,7 +56,7 @@ function resultOf({ parts, results }: ToolCalls, call: string): ToolResultPart |
   return results[parts.findIndex(({ id }) => id === call)];
 }
 
-/** Lets the run go on with another agent if a call with this result of a finished turn says so. */
+/** Lets the run continue with another agent if a call with this result of a finished turn says so. */
 export async function handOver(run: Run, { parts, results }: ToolCalls): Promise<void> {
   const call = parts.find((part, index) => isDone(run.config, part, results[index]));
   const agent = call && targetIn(run.config, call);

@@ -41,7 +41,7 @@ const rules = {
 
 /**
  * Makes a tool that hands the conversation over to another agent, in the same run. The other calls of the turn end first. Then
- * the `afterAgent` hooks of the first agent are called, and the other agent goes on with its own model, instructions, tools and
+ * the `afterAgent` hooks of the first agent are called, and the other agent continues with its own model, instructions, tools and
  * lifecycles. It reads the whole conversation. The options and the limits of the run stay. Two agents that hand over to each
  * other need a function, which is called when the tool is. All agents of a conversation need names of their own.
  *

@@ -11,7 +11,7 @@ import { turnLimitOf } from './turn-limit.js';
 
 const NOTHING_PENDING: readonly [] = Object.freeze([]) as readonly [];
 
-/** The result of a run. Undefined if messages came during its last save, and the run goes on with them. */
+/** The result of a run. Undefined if messages came during its last save, and the run continues with them. */
 type Conclusion = RunResult<unknown> | undefined;
 
 /** Calls the `afterAgent` hooks, and ends the run. Throws RejectedError if the run was rejected. */

@@ -20,7 +20,7 @@ export class Conversation {
   saved = 0;
   /** Messages from hooks and tools, which `addQueued` appends after the results of the turn. */
   queue: Message[] | undefined = undefined;
-  /** The runs inside of the tool calls that have ended. */
+  /** The nested runs that have ended. */
   nested: NestedRun[] | undefined = undefined;
   /** The messages that hooks replaced, by the message that took the place. */
   private origins: WeakMap<Message, Message> | undefined = undefined;

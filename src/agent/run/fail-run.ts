@@ -61,7 +61,7 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
 /** Gives each open call a result, adds the messages of the turn that failed, and saves them in the session. */
 async function closeConversation(run: Run): Promise<void> {
   const { conversation, end, attached, turn } = run;
-  // The record has what the last append says, also if nobody waited for it.
+  // The record has what the last append says, even if nobody waited for it.
   if (attached.recorder?.isLeaving) return;
   const open = conversation.resuming?.calls;
   if (open !== undefined) {

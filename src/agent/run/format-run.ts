@@ -27,7 +27,7 @@ interface Turn {
 
 /**
  * Formats a run for people: a summary line, then one line per turn with its tool calls, and one line per decision of a
- * lifecycle, with its reason. A turn of an agent that the run was handed over to has its name. A run inside of a tool call is
+ * lifecycle, with its reason. A turn of an agent that the run was handed over to has its name. A nested run is
  * drawn below the turn of its call, with the id of the call. A failed tool call shows
  * its reason. Of a failed run, pass the error. Long texts are cut. Control characters are removed.
  *
@@ -96,7 +96,7 @@ function drawTurn(turn: Turn, result: Drawn, isLast: boolean): string {
   return `${isLast ? '└─' : '├─'} turn ${turn.number}  ${summary}`;
 }
 
-/** Draws the decisions of a turn and the runs inside of it. Without a turn, those from before the first response. */
+/** Draws the decisions of a turn and the nested runs. Without a turn, those from before the first response. */
 function drawInside({ decisions, nested = [] }: Drawn, turns: readonly Turn[], turn: Turn | undefined): string[] {
   const isHere = (event: Decision | NestedRun) => turns.findLast(({ number }) => number <= event.turn) === turn;
   const lines = [...decisions.filter(isHere).map(drawDecision), ...nested.filter(isHere).flatMap(drawNested)];
@@ -104,7 +104,7 @@ function drawInside({ decisions, nested = [] }: Drawn, turns: readonly Turn[], t
   return lines.map((line) => `${indent}         ${line}`);
 }
 
-/** Draws a run inside of a tool call, below the turn of the call. */
+/** Draws a nested run, below the turn of the call. */
 function drawNested(run: NestedRun): string[] {
   const lines = draw(run).split('\n');
   if (run.error !== undefined) lines.push(failureOf(run.error));
@@ -119,7 +119,7 @@ function argumentsOf(call: ToolCallPart | ToolResultPart): string {
 }
 
 function markOf(id: string, { results }: Turn, { pending }: Drawn): string {
-  // Something may wait inside of the call.
+  // Something may wait inside the call.
   if (pending.some((waiting) => waiting.id === id || waiting.id.startsWith(id + BETWEEN)))
     return '… waits for a decision';
   const result = results.find((part) => part.id === id);

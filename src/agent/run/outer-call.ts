@@ -7,7 +7,7 @@ import type { ToolRun } from '../../tools/tool.js';
 import type { EventSink } from '../listeners.js';
 import type { NestedRun } from '../run-result.js';
 
-/** The tool call that runs are inside of. */
+/** The tool call that runs are inside. */
 interface CallOfRun {
   readonly callId: string;
   readonly idempotencyKey: string;
@@ -19,13 +19,13 @@ interface CallOfRun {
     readonly listeners: { readonly nested?: EventSink | undefined };
     readonly end: { readonly over: boolean };
     readonly conversation: { nested: NestedRun[] | undefined };
-    /** Set for a durable run. A call that is a step does not wait for a run inside. */
+    /** Set for a durable run. A call that is a step does not wait for a nested run. */
     readonly effects: { readonly isInStep: boolean } | undefined;
     readonly briefings?: ReadonlyMap<string, readonly Message[]> | undefined;
   };
 }
 
-/** A run inside of a tool call. */
+/** A nested run. */
 interface InnerRun {
   readonly origin: { readonly parent?: ToolRun | undefined };
   readonly context: { readonly id: string; readonly turn: number };
@@ -37,30 +37,30 @@ interface InnerRun {
   readonly attached: { readonly turnsBefore?: number | undefined };
 }
 
-/** The place of a run inside of a tool call. */
+/** The place of a nested run. */
 export interface PlaceInside {
   readonly runId: string;
   readonly path: readonly string[];
-  /** The run that it goes on with. */
+  /** The run that it continues with. */
   readonly earlier: ResumedInside | undefined;
   /** True if the call waits for what the run waits for. */
   readonly canWait: boolean;
 }
 
-/** A run inside of a tool call that begins. */
+/** A nested run that begins. */
 interface BegunRun {
   readonly end: RunEnd;
   readonly conversation: { enqueue(message: Message): void };
 }
 
-/** The end of a run inside of a tool call. */
+/** The end of a nested run. */
 type EndedRun = Omit<NestedRun, 'path' | 'turn' | 'runId' | 'agent'>;
 
 /** A tool call, for the runs that its tool starts. Made when the tool reads `context.run`. */
 export class OuterCall {
-  /** The ids of the calls that lead to the runs inside. The last one is the call itself. */
+  /** The ids of the calls that lead to the nested runs. The last one is the call itself. */
   readonly path: readonly string[];
-  /** The ends of the runs inside. */
+  /** The ends of the nested runs. */
   readonly inside: RunEnd[] = [];
   /** The run inside because of which the call waits. */
   waits: WaitingRun | undefined = undefined;
@@ -69,7 +69,7 @@ export class OuterCall {
   private started = 0;
   /** The last run inside that was suspended. */
   private suspended: WaitingRun | undefined = undefined;
-  /** The run that the next one goes on with. */
+  /** The run that the next one continues with. */
   private next: ResumedInside | undefined = undefined;
   private canWait = false;
 
@@ -78,14 +78,14 @@ export class OuterCall {
     this.path = [...(call.loop.context.path ?? []), call.callId];
   }
 
-  /** Passes on the events of the runs inside, until the call has its result. Undefined if nobody wants them. */
+  /** Passes on the events of the nested runs, until the call has its result. Undefined if nobody wants them. */
   get events(): EventSink | undefined {
     const { calls, callId, loop } = this.call;
     const { nested } = loop.listeners;
     return nested && ((event) => (calls.accepts(callId) ? nested(event) : undefined));
   }
 
-  /** Gives a run inside, which has begun, its messages. Aborts it when the call is aborted. */
+  /** Gives a nested run, which has begun, its messages. Aborts it when the call is aborted. */
   enter({ end, conversation }: BegunRun): void {
     const { loop, callId } = this.call;
     for (const message of loop.briefings?.get(callId) ?? []) conversation.enqueue(message);
@@ -94,7 +94,7 @@ export class OuterCall {
   }
 
   /**
-   * Called by a tool whose call can wait. Returns the earlier run inside of the call, if the call goes on with one. The next
+   * Called by a tool whose call can wait. Returns the earlier run inside the call, if the call continues with one. The next
    * run inside is that run. A call that is a step of a durable run does not wait.
    */
   goOn(): ResumedInside | undefined {
@@ -109,7 +109,7 @@ export class OuterCall {
     if (this.canWait) this.waits = this.suspended;
   }
 
-  /** Keeps a run inside that has ended for the result of the run around it. */
+  /** Keeps a nested run that has ended for the result of the enclosing run. */
   keep({ context, config, conversation: { history }, attached }: InnerRun, ended: EndedRun): void {
     const { end, conversation } = this.call.loop;
     if (end.over) return;
@@ -141,7 +141,7 @@ export class OuterCall {
 /** Key of the call in the run that a tool sees. A registered symbol, because of copies of the library. */
 export const CALL = Symbol.for('keelson.call');
 
-/** Returns the call that a nested run is inside of. Undefined if a hook has started the run. */
+/** Returns the call that a nested run is inside. Undefined if a hook has started the run. */
 export function outerCallOf(parent: object | undefined): OuterCall | undefined {
   return (parent as { readonly [CALL]?: OuterCall } | undefined)?.[CALL];
 }
@@ -151,7 +151,7 @@ export function pathInside(parent: ToolRun | undefined): readonly string[] | und
   return outerCallOf(parent)?.path ?? parent?.path;
 }
 
-/** Tells the run around a run how it ended, if a tool call leads to it. */
+/** Tells the enclosing run a run how it ended, if a tool call leads to it. */
 export function tellOuterRun(run: InnerRun, ended: EndedRun): void {
   outerCallOf(run.origin.parent)?.keep(run, ended);
 }

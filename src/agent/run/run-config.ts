@@ -50,7 +50,7 @@ export interface AgentSettings extends ModelSettings {
 export interface TurnLimit {
   /** The maximum number of turns of the run itself. Default: 20. */
   readonly limit?: number | undefined;
-  /** The maximum number of turns of the run and of all runs inside of it, such as those of agents as tools. Default: none. */
+  /** The maximum number of turns of the run and of all its nested runs, such as those of agents as tools. Default: none. */
   readonly total?: number | undefined;
   /** `throw` (default) throws TurnLimitError. `answer` makes one more model call, without tools. */
   readonly atLimit?: 'throw' | 'answer' | undefined;
@@ -65,7 +65,7 @@ export interface RunConfig {
   readonly chain: Chain;
   readonly catalog: ToolCatalog;
   readonly maxTurns: number;
-  /** The maximum number of turns of the run and all runs inside of it. */
+  /** The maximum number of turns of the run and all its nested runs. */
   readonly totalTurns: number | undefined;
   readonly atLimit: 'throw' | 'answer';
   /** The maximum number of tool calls of a turn that run at the same time. */

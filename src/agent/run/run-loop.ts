@@ -73,7 +73,7 @@ function enter(run: Run, input: UserMessage | undefined): Awaitable<void> {
     listeners.emit(earlier === undefined ? event : { ...event, earlier });
   }
   run.end.throwIfAborted();
-  // The agent that goes on with a run has got its instructions.
+  // The agent that continues a run has got its instructions.
   if (config.part === undefined) instruct(run);
   const { durable } = config.chain;
   return durable === undefined ? callFirst(run, input) : enterDurable(run, durable, input);

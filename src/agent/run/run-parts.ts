@@ -38,7 +38,7 @@ export interface RunEffects {
   checkEnd(error?: unknown): Promise<unknown> | undefined;
   /** True in a step, whose calls cannot wait for a decision. */
   readonly isInStep: boolean;
-  /** True once another attempt goes on with the run. */
+  /** True once another attempt continues the run. */
   readonly hasEnded: boolean;
   /** True if the run saves once at its end. Otherwise it also saves before the `afterAgent` hooks, if there are any. */
   readonly savesOnce: boolean;
@@ -57,12 +57,12 @@ export interface RunClaim {
   flush(): Promise<void>;
 }
 
-/** The place of a run inside of a call in the record. */
+/** The place of a nested run in the record. */
 export interface NestedPlace {
   readonly runId: string;
   readonly agent: string;
   readonly path: readonly string[];
-  /** The messages of an earlier run that the run goes on with. */
+  /** The messages of an earlier run that the run continues with. */
   readonly messages: readonly Message[] | undefined;
   /** True if the call waits for what the run waits for. */
   readonly canWait: boolean;

@@ -39,7 +39,7 @@ export interface RunPosts {
   /** Adds the messages that were sent before the run began. The next save stores them. */
   joinAtStart(run: JoinedRun): void;
   /**
-   * Adds the messages that wait. Returns undefined if none wait. Behind an answer, the run goes on with them, and this answer
+   * Adds the messages that wait. Returns undefined if none wait. Behind an answer, the run continues with them, and this answer
    * is not its last one. With `isLast`, no turn is left: then they wait for the next run.
    */
   join(run: JoinedRun, isLast: boolean): Promise<void> | undefined;

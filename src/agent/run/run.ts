@@ -42,7 +42,7 @@ export interface Attached {
   readonly closed?: number | undefined;
   /** Why the open calls wait, as the record of the session has it. */
   readonly waits?: readonly SuspendedCall[] | undefined;
-  /** The number of turns before this run, if it goes on with an earlier run inside of the same call. */
+  /** The number of turns before this run, if it continues with an earlier run inside the same call. */
   readonly turnsBefore?: number | undefined;
   /** True if the call that started this nested run is repeated after a crash. Its calls without a result are then repeated, too. */
   readonly isRepeated?: boolean | undefined;
@@ -60,9 +60,9 @@ export interface Attached {
   readonly recorder?: Recorder | undefined;
   /** True if an aborted run adds the text that had been shown. */
   readonly keepsStopped?: boolean | undefined;
-  /** How long the run goes on while nobody watches its log. Default: to its end. */
+  /** How long the run continues while nobody watches its log. Default: to its end. */
   readonly orphanMs?: number | undefined;
-  /** The id of the run of a session, or of a run inside of a tool call. Default: made on first access. */
+  /** The id of the run of a session, or of a nested run. Default: made on first access. */
   readonly runId?: string | undefined;
 }
 
@@ -74,7 +74,7 @@ export interface Recorder {
   readonly start: { agent: string };
   /** The highest number of times that one of the resumed calls has begun, and a key that identifies them together. */
   readonly resumed: { readonly attempt: number; readonly key: string } | undefined;
-  /** True once the last append was sent, unless the run goes on. */
+  /** True once the last append was sent, unless the run continues. */
   readonly isLeaving: boolean;
   /** Returns the idempotency key of a call of this turn, or undefined if it derives from the id of the run. */
   callKey(call: string): string | undefined;
@@ -93,7 +93,7 @@ export interface Recorder {
   background(work: BackgroundWork, label: string): Promise<string>;
   /** Adds the result of a call, without a wait. */
   addResult(run: Run, part: ToolResultPart): void;
-  /** Returns the recorder of a run inside of a call of this turn, whose entries are part of the same record. */
+  /** Returns the recorder of a nested run of this turn, whose entries are part of the same record. */
   nested(place: NestedPlace): Recorder;
   /** Adds a summary with the next save. `told` is its message in the conversation of the run. */
   summarize(run: Run, summary: Summary, told: Message | undefined): void;

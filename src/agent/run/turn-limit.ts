@@ -2,7 +2,7 @@ import { counted } from '../../internal/names-text.js';
 import type { Budget, BudgetedCall, HookRun } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunPosts } from './run-posts.js';
 
-/** Counts the turns of the runs inside of a run, for `maxTurns.total`. */
+/** Counts the turns of the nested runs, for `maxTurns.total`. */
 class TurnBudget implements Budget {
   readonly by = 'maxTurns';
   /** The number of turns inside. */
@@ -24,7 +24,7 @@ class TurnBudget implements Budget {
   }
 }
 
-/** Gives a run a budget for the turns of the runs inside of it. */
+/** Gives a run a budget for the turns of the nested runs. */
 export function limitTurns(run: HookRun & { readonly config: { readonly agent: string } }, total: number): void {
   const own = () => run.turn?.modelCalls ?? 0;
   run.budgets = [new TurnBudget({ agent: run.config.agent, total, own })];

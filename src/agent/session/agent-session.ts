@@ -130,7 +130,7 @@ export class AgentSession implements Session<never> {
 
   /**
    * Waits up to `queueMs` for the earlier runs of this conversation in this process. Then the claim in the store decides if
-   * the caller may go on: a run that its host has cut off never leaves the queue, but its claim runs out. The caller must leave
+   * the caller may continue: a run that its host has cut off never leaves the queue, but its claim runs out. The caller must leave
    * the returned place.
    */
   async enter(queueMs: number, wait: SessionWait['wait'] = (promise) => promise): Promise<QueuePlace> {

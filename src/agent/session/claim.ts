@@ -191,7 +191,7 @@ export class Claim implements RunClaim {
   }
 }
 
-/** Ends the claim of a token, also if others have posted meanwhile. Does nothing if the token holds no claim. */
+/** Ends the claim of a token, even if others have posted meanwhile. Does nothing if the token holds no claim. */
 export async function endClaim(store: SessionStore, id: string, token: string): Promise<void> {
   for (let length = 0, isHeld = true; isHeld; ) {
     const answer = await store.append(id, { token, length, entries: [], release: true });

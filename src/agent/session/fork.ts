@@ -48,7 +48,7 @@ export async function forkSession(session: StoredSession, { id, at, details }: S
   }
 }
 
-/** Returns the record of the copy: the path, what was decided on it, the runs inside of its calls, and results for open calls. */
+/** Returns the record of the copy: the path, what was decided on it, the nested runs, and results for open calls. */
 function copyOf({ record, agent }: StoredSession, tip: string | undefined): SessionRecord {
   const { ids, clock } = agent.defaults;
   const path = new Set(record.pathTo(tip));
@@ -74,7 +74,7 @@ function copyOf({ record, agent }: StoredSession, tip: string | undefined): Sess
   return copy;
 }
 
-/** True for an entry that belongs to its parent: a suspension, a decision, or the first entry of a run inside of a call. */
+/** True for an entry that belongs to its parent: a suspension, a decision, or the first entry of a nested run. */
 function belongsTo({ body, path }: Entry): boolean {
   return path !== undefined || body.type === 'suspended' || body.type === 'decision';
 }

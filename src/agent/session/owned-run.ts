@@ -137,7 +137,7 @@ export class OwnedRun {
 
   /**
    * Gives a result to each call that was interrupted when its process stopped, unless `resume` approves it: then it runs
-   * again. Gives one to each call that is denied because the person went on.
+   * again. Gives one to each call that is denied because the person continued.
    */
   private async closeInterrupted(): Promise<Continued> {
     const { claim, runId, session, options, attached } = this.start;

@@ -18,7 +18,7 @@ export interface RecordedStart extends EntryOrigin {
   readonly open: OpenTurn | undefined;
   /** True if calls or an answer wait for the decisions. */
   readonly waits: boolean;
-  /** True for a run inside of a call that does not wait for it. Nobody decides on what such a run waits for. */
+  /** True for a nested run that does not wait for it. Nobody decides on what such a run waits for. */
   readonly neverWaits?: boolean | undefined;
   /** Calls that are known to have begun before. */
   readonly again: readonly string[];
@@ -40,12 +40,12 @@ interface RecordedPosts extends RunPosts {
 
 /** The run around a nested run, as far as the entries of that run need it. */
 interface OuterEntries {
-  /** The entry with the call that the run is inside of. */
+  /** The entry with the call that the run is inside. */
   readonly outer: string | undefined;
   nextId(): string;
 }
 
-/** Returns the place of a nested run in the record of the run around it. It goes on from its own entries if it has waited. */
+/** Returns the place of a nested run in the record of the enclosing run. It continues from its own entries if it has waited. */
 export function nestedStart(start: RecordedStart, place: NestedPlace, { outer, nextId }: OuterEntries): RecordedStart {
   const { runId, agent, path, messages } = place;
   const neverWaits = start.neverWaits || !place.canWait;
@@ -68,7 +68,7 @@ export function nestedStart(start: RecordedStart, place: NestedPlace, { outer, n
   };
 }
 
-/** The posts of a nested run. Messages join the run around it; one that must not wait also ends a question of the nested run. */
+/** The posts of a nested run. Messages join the enclosing run; one that must not wait also ends a question of the nested run. */
 class NestedPosts implements RecordedPosts {
   steers = 0;
 

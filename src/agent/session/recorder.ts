@@ -106,7 +106,7 @@ export class SessionRecorder implements Recorder {
     const { claim, path } = this.start;
     this.collect(run);
     const flushing = claim.flush();
-    // A nested run is part of a call, which goes on even if nobody watches.
+    // A nested run is part of a call, which continues even if nobody watches.
     if (path === undefined) await claim.log?.checkWatched(run.conversation.added.at(-1));
     return flushing;
   }
@@ -215,7 +215,7 @@ function decisionOn(call: string, decision: ResumeDecision | 'again'): EntryBody
   return { type: 'decision', call, decision: given as 'approve' };
 }
 
-/** Returns the calls of a run that wait. One with a run inside has the reason of the first call that waits there. */
+/** Returns the calls of a run that wait. One with a nested run has the reason of the first call that waits there. */
 function suspendedCalls(pending: readonly (PendingCall | PendingAnswer)[]): readonly SuspendedCall[] {
   const calls = new Map<string, SuspendedCall>();
   for (const { id: own, path, reason, by, ...rest } of pending) {
@@ -226,7 +226,7 @@ function suspendedCalls(pending: readonly (PendingCall | PendingAnswer)[]): read
   return [...calls.values()];
 }
 
-/** Returns the number of a turn, counted from the first turn of a nested run that goes on. */
+/** Returns the number of a turn, counted from the first turn of a nested run that continues. */
 function turnOf({ context, attached }: Run): number {
   return (attached.turnsBefore ?? 0) + context.turn;
 }

@@ -32,7 +32,7 @@ export interface Session<Context = unknown> extends SessionInfo {
   history(query?: HistoryQuery): Promise<readonly Entry[]>;
   /**
    * Streams the events of the active run of the conversation, also of a run in another process. Begins at the event with
-   * the offset `from` (default: 0). The run goes on if the reader leaves the stream. The result has an empty `history`.
+   * the offset `from` (default: 0). The run continues if the reader leaves the stream. The result has an empty `history`.
    * Returns undefined if no run is active. Needs the option `runLog` of the session.
    *
    * @example
@@ -58,13 +58,13 @@ export interface Session<Context = unknown> extends SessionInfo {
   /**
    * Stops the active run, in whatever process it runs, or denies the calls and the answer of a suspended run. Resolves with
    * true when that is done, and with false if it finds no such run, or if the run has not ended after ten seconds. With `path`, cancels one tool call instead, of the
-   * run or of a run inside. The background
-   * works of the run go on.
+   * run or of a nested run. The background
+   * works of the run continue.
    */
   stop(options?: StopOptions): Promise<boolean>;
   /**
    * Takes the conversation from a durable run whose execution is gone. Such a run holds it without a time limit. If the
-   * execution does go on, its run ends with a RunAbortedError or a SessionLostError. Resolves with false if no durable run has the conversation.
+   * execution does continue, its run ends with a RunAbortedError or a SessionLostError. Resolves with false if no durable run has the conversation.
    */
   break(options?: BreakOptions): Promise<boolean>;
   /**

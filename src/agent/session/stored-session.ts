@@ -112,7 +112,7 @@ export class StoredSession {
     return this.record.positionOf(id);
   }
 
-  /** Checks that a run may begin behind an entry: a message or a summary that does not lie inside of a tool turn. */
+  /** Checks that a run may begin behind an entry: a message or a summary that does not lie inside a tool turn. */
   async branchPoint(id: string): Promise<void> {
     const entry = await this.find(id);
     const list = new MessageList();

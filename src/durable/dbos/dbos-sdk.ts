@@ -4,9 +4,9 @@ import { DurableSetupError } from '../error.js';
 
 /** The members of the `DBOS` class that the adapter uses. */
 export interface DbosStepSdk {
-  /** The id of the workflow that is running, or undefined outside of workflows. */
+  /** The id of the workflow that is running, or undefined outside workflows. */
   readonly workflowID: string | undefined;
-  /** Undefined outside of steps. */
+  /** Undefined outside steps. */
   readonly stepStatus: { readonly cancelSignal: AbortSignal } | undefined;
   /** True in a workflow, but not in one of its steps. */
   isInWorkflow(): boolean;

@@ -35,7 +35,7 @@ export interface DbosStep extends Step {
  * same time run in parallel.
  *
  * `dbos` is the `DBOS` class. Default: the class of the installed `@dbos-inc/dbos-sdk`. Pass the class if a bundler has
- * copied the SDK into your program. Throws DurableSetupError outside of a workflow.
+ * copied the SDK into your program. Throws DurableSetupError outside a workflow.
  *
  * @example
  * const support = DBOS.registerWorkflow(

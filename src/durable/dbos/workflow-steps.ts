@@ -15,7 +15,7 @@ export class WorkflowSteps {
   /** Runs a step, or returns its stored result. Rejects with a ReplayMismatchError if another step is stored in its place. */
   async run<T>(name: string, work: () => Promise<T>): Promise<T> {
     const { dbos, id } = this;
-    // Outside of its workflow, DBOS would call the function without storing the result.
+    // Outside its workflow, DBOS would call the function without storing the result.
     if (dbos.workflowID !== id || !dbos.isInWorkflow()) throw elsewhere(name, id, dbos);
     this.asked.push(name);
     try {
@@ -44,7 +44,7 @@ export class WorkflowSteps {
   }
 }
 
-/** Runs a function outside of the workflow that calls it. */
+/** Runs a function outside the workflow that calls it. */
 const outside = AsyncLocalStorage.snapshot();
 
 /** True for the error of a cancelled workflow. */

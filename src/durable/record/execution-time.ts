@@ -10,11 +10,11 @@ export class ExecutionTime {
   /** The clock of the agent that was made first. It stamps the steps without a run. */
   private first: Clock | undefined = undefined;
 
-  /** Returns a clock with the time of the execution. Timers, and the time inside of steps, come from the clock `base`. */
+  /** Returns a clock with the time of the execution. Timers, and the time inside steps, come from the clock `base`. */
   clockOver(base: Clock): Clock {
     this.first ??= base;
     const clock: Clock = {
-      // Inside of a step the time is real, because the step is not replayed.
+      // Inside a step the time is real, because the step is not replayed.
       now: () => (stepScope.getStore() === undefined ? this.now : base.now()),
       setTimeout: (callback, ms) => base.setTimeout(callback, ms),
       clearTimeout: (handle) => base.clearTimeout(handle),

@@ -27,7 +27,7 @@ export class StepScope {
   private sum: UsageSum | undefined = undefined;
   private before: Usage | undefined = undefined;
 
-  /** `run` is undefined for a step outside of a run, such as the load of a session. */
+  /** `run` is undefined for a step outside a run, such as the load of a session. */
   constructor(
     readonly key: string,
     readonly run: Run | undefined,
@@ -64,7 +64,7 @@ export class StepScope {
 }
 
 /**
- * The step whose function is running. Calls and hooks inside of a step are part of that step. Several steps of a run are
+ * The step whose function is running. Calls and hooks inside a step are part of that step. Several steps of a run are
  * open at the same time: see docs/decisions/0109-wraps-are-inside-of-steps.md.
  */
 export const stepScope = new AsyncLocalStorage<StepScope>();

@@ -240,7 +240,7 @@ function idsOf(execution: string): Ids {
   return {
     next(kind) {
       const scope = stepScope.getStore();
-      // Ids inside of a step depend on its key, so that a step that runs again generates the same ids.
+      // Ids inside a step depend on its key, so that a step that runs again generates the same ids.
       if (scope !== undefined) return `${kind}_${scope.key}_${++scope.ids}`;
       return `${kind}_${execution}_${++made}`;
     },

@@ -28,12 +28,12 @@ export interface HookRun {
     readonly recorder?:
       | { readonly claim: QuestionClaim; readonly posts: UrgentPosts; callKey(call: string): string | undefined }
       | undefined;
-    /** The number of turns of an earlier run inside of the same call that this run goes on with. */
+    /** The number of turns of an earlier run inside the same call that this run continues with. */
     readonly turnsBefore?: number | undefined;
   };
   /** Undefined before the first turn. */
   readonly turn: HookTurn | undefined;
-  /** Set for a durable run. `hasEnded` is true once another attempt goes on with the run. */
+  /** Set for a durable run. `hasEnded` is true once another attempt continues the run. */
   readonly effects?: { readonly hasEnded: boolean } | undefined;
   /** Counts tokens of a model call, in this run and in the runs around it. */
   spend(usage: Usage): void;
@@ -43,11 +43,11 @@ export interface HookRun {
   readonly decisions: readonly Decision[];
   /** Emits an event. Returns false if this type of event has no listener. */
   report(news: RunReport): boolean;
-  /** Budgets for all runs inside of this run. */
+  /** Budgets for all runs inside this run. */
   budgets?: readonly Budget[] | undefined;
   /** The errors that the tools of the running calls threw, by call id. */
   toolErrors?: Map<string, unknown> | undefined;
-  /** Messages for the runs inside of the running calls, by call id. */
+  /** Messages for the runs inside the running calls, by call id. */
   briefings?: Map<string, readonly Message[]> | undefined;
   /** Called at a moment. Resolves to the reason to refuse the call, or to prevent the compaction. */
   onMoment?: (moment: Moment) => Promise<string | undefined>;
@@ -57,13 +57,13 @@ export interface HookRun {
   onReport?: (news: RunReport) => void;
   /** Called once, after the last hook of the run that can change how it ends. */
   onEnd?: (outcome: RunOutcome) => void;
-  /** `watch` hears what happens in the run, and in the runs inside. */
+  /** `watch` hears what happens in the run, and in the nested runs. */
   readonly listeners: { readonly watch?: RunWatch | undefined };
 }
 
 /** Receives what happens in runs, to write a trace. */
 export interface RunWatch {
-  /** Returns the listeners of a run that starts inside of a watched run, with the watch. */
+  /** Returns the listeners of a run that starts inside a watched run, with the watch. */
   listen<Listeners extends object>(listeners: Listeners, path: readonly string[] | undefined): Listeners;
   /** Called before a hook is called. */
   startHook(site: HookSite): WatchedHook;
@@ -100,7 +100,7 @@ interface UrgentPosts {
   onUrgent(listener: () => void): () => void;
 }
 
-/** A budget for the runs inside of a run. */
+/** A budget for the nested runs. */
 export interface Budget {
   /** The name of the lifecycle, or of the option. */
   readonly by: string;
@@ -120,7 +120,7 @@ export interface BudgetedCall {
   readonly beginsTurn: boolean;
 }
 
-/** A moment inside of a ready-made lifecycle that other lifecycles react to. */
+/** A moment inside a ready-made lifecycle that other lifecycles react to. */
 export type Moment =
   | ({ readonly kind: 'approval' | 'denial'; readonly reason: string } & AskedCall)
   | { readonly kind: 'compaction' | 'compacted' };
@@ -134,7 +134,7 @@ interface AskedCall {
 export interface HookTurn {
   /** The number of turns of the run that have asked the model. */
   readonly modelCalls: number;
-  /** Calls `model` outside of the turn, through the `wrapModelCall` hooks. The usage of the run includes the call. */
+  /** Calls `model` outside the turn, through the `wrapModelCall` hooks. The usage of the run includes the call. */
   askAside(model: Model, messages: readonly Message[]): Promise<ModelResponse>;
 }
 
@@ -157,7 +157,7 @@ export const DURABLE = Symbol.for('keelson.durable');
 export const KEPT_STATE = Symbol.for('keelson.keptState');
 
 /**
- * State that the hooks of a lifecycle write outside of their runs. In a durable run, `beforeModel` and `afterModel` of such a
+ * State that the hooks of a lifecycle write outside their runs. In a durable run, `beforeModel` and `afterModel` of such a
  * lifecycle are steps, and what they wrote is part of the result of their step.
  */
 export interface KeptState {
@@ -169,9 +169,9 @@ export interface KeptState {
 
 /** Makes the runs of an agent durable. */
 export interface DurableEngine {
-  /** Returns a log that gets each event once, also if another attempt repeats the run. */
+  /** Returns a log that gets each event once, even if another attempt repeats the run. */
   logOver(log: RunLog): Pick<RunLog, 'append' | 'close'>;
-  /** Returns the configuration of an agent that runs inside of a durable run, so that its calls are steps, too. */
+  /** Returns the configuration of an agent that runs inside a durable run, so that its calls are steps, too. */
   adopt<Config extends object>(config: Config): Config;
   /** Called before the first hook of a run. May replace the hooks of the run. */
   begin(run: HookRun): Promise<void>;
@@ -187,7 +187,7 @@ export function callKey({ attached, context }: HookRun, call: string, turn = con
   return attached.recorder?.callKey(call) ?? `${context.idempotencyKey}:${turn + (attached.turnsBefore ?? 0)}:${call}`;
 }
 
-/** Returns the id of a run inside of the call with this key. The first run inside has the number 1. */
+/** Returns the id of a nested run with this key. The first run inside has the number 1. */
 export function runIdInside(key: string, number = 1): string {
   return `${key}/${number}`;
 }
@@ -237,7 +237,7 @@ export function budgetsOf(run: { readonly parent?: object | undefined } | undefi
   return own === undefined ? outer : [...own, ...outer];
 }
 
-/** Key that marks the request of a model call outside of the turns. Copies of the request keep the mark. */
+/** Key that marks the request of a model call outside the turns. Copies of the request keep the mark. */
 export const ASIDE = Symbol.for('keelson.aside');
 
 /** Returns true if the model call is not part of a turn, such as the call for a summary. */

@@ -22,13 +22,13 @@ export interface CallVerdict extends Verdict {
 /** A tool call whose tool has read its signal or started a run. */
 export interface EnteredCall {
   readonly callId: string;
-  /** The ends of the runs inside. */
+  /** The ends of the nested runs. */
   readonly inside: readonly RunEnd[];
   /** Aborts the signal of the call. */
   expire(reason: unknown): void;
 }
 
-/** An earlier run inside of a call that goes on. */
+/** An earlier run inside a call that continues. */
 export interface ResumedInside {
   readonly run: WaitingRun;
   /** The decisions on what waits in it. Undefined if the call is repeated after a crash. */
@@ -56,7 +56,7 @@ export interface CallsInFlight {
   /** The calls that hooks suspended. The run ends as suspended once the other calls have results. */
   readonly suspended: ReadonlyMap<string, CallVerdict>;
   readonly prior: {
-    /** By call id: the run inside that goes on. */
+    /** By call id: the nested run that continues. */
     readonly inside?: ReadonlyMap<string, ResumedInside> | undefined;
   };
   suspend(id: string, verdict: CallVerdict): void;
@@ -109,7 +109,7 @@ export class RunEnd {
     this.calls?.halt();
   }
 
-  /** Cancels the tool call at a path, in this run or in a run inside. Returns false if no such call is running. */
+  /** Cancels the tool call at a path, in this run or in a nested run. Returns false if no such call is running. */
   cancel([id = '', ...inside]: readonly string[], reason: string | undefined): boolean {
     if (this.over || this.calls === undefined) return false;
     const { entered = [] } = this.calls;

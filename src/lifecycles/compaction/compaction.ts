@@ -43,7 +43,7 @@ export interface CompactionOptions {
  * conversation is compacted to fit, and the call is made once more. If the last turn alone is too long, its longest tool
  * results are shortened: a note in each says how many characters are left out.
  *
- * The summary is a model call outside of the turns: `wrapModelCall` hooks see it, and the run's usage includes its
+ * The summary is a model call outside the turns: `wrapModelCall` hooks see it, and the run's usage includes its
  * tokens. If the summary fails, is empty, is cut off or is longer than the messages, a warning is logged and the
  * messages stay.
  *

@@ -8,7 +8,7 @@ export interface Block {
   readonly text: string;
   /** The arguments of a call. */
   readonly input?: string | undefined;
-  /** The ids of the runs inside of a call. */
+  /** The ids of the runs inside a call. */
   readonly inside?: readonly string[] | undefined;
   readonly mark: Mark;
   readonly depth: number;
@@ -23,7 +23,7 @@ export function jsonText(value: unknown, indent = 0): string {
   return typeof value === 'string' ? value : (JSON.stringify(value, null, indent) ?? '');
 }
 
-/** Returns the conversation of a run and of the runs inside, in order. */
+/** Returns the conversation of a run and of the nested runs, in order. */
 export function conversationOf(story: Story): readonly Block[] {
   const agents = new Map<string, string>();
   return story.records.flatMap((record, index) => {
@@ -71,7 +71,7 @@ function blocksIn(place: Place, record: TraceRecord): readonly BlockContent[] {
   }
 }
 
-/** A call is shown where it began, before the runs inside. */
+/** A call is shown where it began, before the nested runs. */
 function callOf({ story, item }: Place, { name, input }: TraceRecordOf<'tool-start'>): BlockContent {
   const end = item?.isOpen === false ? story.records[item.to] : undefined;
   const inside = [...story.callers].flatMap(([runId, caller]) => (caller === item ? [runId] : []));

@@ -19,7 +19,7 @@ export interface GroupDraft extends Omit<Group, 'lanes' | 'parent'> {
 export class Lanes {
   readonly groups = new Map<string, GroupDraft>();
 
-  /** Returns the group of the runs that an agent has inside of a lane. */
+  /** Returns the group of the runs that an agent has inside a lane. */
   group(agent: string, parent: LaneDraft | undefined): GroupDraft {
     const key = parent === undefined ? agent : `${parent.group.key}\n${parent.name}\n${agent}`;
     const depth = parent === undefined ? 0 : parent.group.depth + 1;

@@ -12,7 +12,7 @@ export function redPath(story: Story, { records, by }: Finding): readonly Item[]
   return [...unique];
 }
 
-/** Returns the tool calls that lead to the run of an item, from the outermost. */
+/** Returns the tool calls that enclose an item, outermost first. */
 function callersOf({ callers }: Story, { runId }: Item): readonly Item[] {
   const found: Item[] = [];
   for (let caller = callers.get(runId); caller !== undefined; caller = callers.get(caller.runId)) found.unshift(caller);

@@ -5,7 +5,7 @@ import type { TraceRecord } from '../../trace/record.js';
 export interface Story {
   readonly records: readonly TraceRecord[];
   readonly findings: readonly Finding[];
-  /** The agent of the outermost run, and the agents of runs inside, in the order of their lanes. */
+  /** The agent of the outermost run, and the agents of nested runs, in the order of their lanes. */
   readonly groups: readonly Group[];
   /** In the order of their beginnings. */
   readonly items: readonly Item[];

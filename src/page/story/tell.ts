@@ -58,7 +58,7 @@ class Teller {
 
   private startRun({ runId, agent, path }: TraceRecordOf<'run-start'>, index: number): void {
     const caller = path && this.calls.get(keyOf(path));
-    // A run that starts again could be inside of itself.
+    // A run that starts again could be inside itself.
     if (caller !== undefined && !this.runs.has(runId)) this.callers.set(runId, caller);
     const group = this.lanes.group(agent, caller?.lane);
     this.lanes.lane(group, 'turns', agent);

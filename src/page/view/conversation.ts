@@ -2,7 +2,7 @@ import { type Block, conversationOf } from '../story/conversation.js';
 import type { Item, Story } from '../story/story.js';
 import { element, longText } from './element.js';
 
-/** The conversation beside the time line. Runs inside of a tool call are folded. */
+/** The conversation beside the time line. Runs inside a tool call are folded. */
 export class Conversation {
   readonly root = element('div', { class: 'blocks' });
   private callers: Story['callers'] = new Map();
@@ -111,7 +111,7 @@ export class Conversation {
   }
 }
 
-/** True for two versions of a block that look the same. The result of a call, and the runs inside, can come later. */
+/** True for two versions of a block that look the same. The result of a call, and the nested runs, can come later. */
 function isSame(a: Block, b: Block | undefined): boolean {
   return a.text === b?.text && a.mark === b.mark && a.inside?.length === b.inside?.length;
 }

@@ -65,7 +65,7 @@ function pack(part: Part, path: Path, found: Path[]): Part {
   return inside === undefined ? part : { ...part, inside: { ...inside, messages: packAll(inside.messages) } };
 }
 
-/** The run inside of a call that waits. */
+/** The run inside a call that waits. */
 type InsidePart = { readonly messages: readonly Part[] };
 
 function unpack(message: Part, path: Path): void {

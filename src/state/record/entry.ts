@@ -96,12 +96,12 @@ export interface GivenResult {
   readonly isError?: boolean | undefined;
 }
 
-/** The conversation goes on from `parent`. */
+/** The conversation continues from `parent`. */
 interface HeadBody {
   readonly type: 'head';
 }
 
-/** A work that goes on in the background. The id of the entry is the id of the work. */
+/** A work that continues in the background. The id of the entry is the id of the work. */
 interface BackgroundBody {
   readonly type: 'background';
   readonly label: string;

@@ -20,13 +20,13 @@ interface RunRecord {
   add(entry: Entry): void;
 }
 
-/** A run inside of a call. */
+/** A nested run. */
 export interface NestedRecord<R extends RunRecord> {
   readonly runId: string;
   readonly agent: string;
-  /** The ids of the calls that lead to the run. */
+  /** The ids of the enclosing tool calls, outermost first. */
   readonly path: readonly string[];
-  /** The entry with the call that the run is inside of. */
+  /** The entry with the call that the run is inside. */
   readonly outer: string;
   readonly record: R;
   /** The number of its last turn. */
@@ -51,12 +51,12 @@ export class NestedRuns<R extends RunRecord> {
     if (body.type === 'message') nested.turn = body.turn ?? nested.turn;
   }
 
-  /** Returns the latest run inside of a call. */
+  /** Returns the latest run inside a call. */
   inside(entry: string, call: string): NestedRecord<R> | undefined {
     return [...this.runs.values()].findLast(({ outer, path }) => outer === entry && path.at(-1) === call);
   }
 
-  /** Returns all runs inside of the calls of an entry. */
+  /** Returns all runs inside the calls of an entry. */
   of(entry: string): readonly NestedRecord<R>[] {
     return [...this.runs.values()].filter(({ outer }) => outer === entry);
   }
@@ -66,13 +66,13 @@ export class NestedRuns<R extends RunRecord> {
     return this.runs.get(runId);
   }
 
-  /** Returns the call of an entry with the run inside that the next run goes on with. */
+  /** Returns the call of an entry with the nested run that the next run continues with. */
   withInside(entry: string, call: ToolCallPart): ToolCallPart {
     const nested = this.inside(entry, call.id);
     return nested === undefined ? call : { ...call, inside: this.toWaitingRun(nested) };
   }
 
-  /** Keeps the runs inside of the open calls of a turn in the message with the calls. */
+  /** Keeps the runs inside the open calls of a turn in the message with the calls. */
   mark(list: MessageList, { entry, open }: OpenTurn): void {
     if (this.runs.size === 0) return;
     const mark = (call: ToolCallPart) => (open.some(({ id }) => id === call.id) ? this.withInside(entry, call) : call);

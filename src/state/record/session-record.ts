@@ -30,7 +30,7 @@ export class SessionRecord {
   /** The suspensions, and the decisions. */
   decisions = new Decisions();
   posts = new Posts();
-  /** The runs inside of calls, at every depth. */
+  /** The nested runs, at every depth. */
   nested: NestedRuns<SessionRecord> = makeNested();
   /** The indexes of loaded entries by their ids. `indexOf` adds the new ones, so that opening a record does not. */
   private indexes = new Map<string, number>();
@@ -95,7 +95,7 @@ export class SessionRecord {
 
   /**
    * The calls of the latest suspension on the current branch that have neither a result nor a decision, and the open calls
-   * with a run inside that waits.
+   * with a nested run that waits.
    */
   get pending(): Suspension | undefined {
     const { openTurn } = this;
@@ -202,7 +202,7 @@ function makeNested(): NestedRuns<SessionRecord> {
   return new NestedRuns(recordInside);
 }
 
-/** Makes the record of a nested run, which shares the runs inside of calls with the conversation. */
+/** Makes the record of a nested run, which shares the nested runs with the conversation. */
 export function recordInside(nested: NestedRuns<SessionRecord>): SessionRecord {
   const record = new SessionRecord();
   record.nested = nested;

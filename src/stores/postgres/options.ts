@@ -18,7 +18,7 @@ export interface PostgresStoreOptions {
   readonly client: PostgresClient;
   /** The schema that `migrate` has created. Default: `keelson`. */
   readonly schema?: string | undefined;
-  /** Time limit of one call in milliseconds, also while the client connects. Default: 5,000. */
+  /** Time limit of one call in milliseconds, even while the client connects. Default: 5,000. */
   readonly timeoutMs?: number | undefined;
 }
 

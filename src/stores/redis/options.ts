@@ -13,7 +13,7 @@ export interface RedisStoreOptions {
   readonly client: RedisClient;
   /** The start of every key name. Default: `keelson`. */
   readonly prefix?: string | undefined;
-  /** Time limit of one call in milliseconds, also while the client reconnects. Default: 5,000. */
+  /** Time limit of one call in milliseconds, even while the client reconnects. Default: 5,000. */
   readonly timeoutMs?: number | undefined;
 }
 

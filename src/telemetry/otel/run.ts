@@ -175,7 +175,7 @@ export class TracedRun {
  * Returns the active context, or the context of the tool call or run around the run, if the active one is not inside it.
  */
 function parentOf(run: RunContext): Context {
-  // The run was handed over: the spans of the other agents are inside of the first one.
+  // The run was handed over: the spans of the other agents are inside the first one.
   const earlier = runs.get(run);
   if (earlier?.isOver) return earlier.first.operation.context;
   const active = context.active();

@@ -77,7 +77,7 @@ interface Part {
   readonly index: number;
 }
 
-/** Returns the model calls, the hooks with their own time, and the tools without hooks of a turn, also of runs inside. */
+/** Returns the model calls, the hooks with their own time, and the tools without hooks of a turn, also of nested runs. */
 function partsOf(trace: TraceIndex, from: number, to: number): readonly Part[] {
   const isHere = ({ index }: { readonly index: number }) => index > from && index < to;
   const models = trace.all('model-call').filter(isHere);

@@ -36,7 +36,7 @@ export class TraceIndex {
     return this.all('model-call', runId).findLast(({ index }) => index < before);
   }
 
-  /** Returns the run that was started inside of a tool call, and the record of its failure. */
+  /** Returns the run that was started inside a tool call, and the record of its failure. */
   failureInside(runId: string, callId: string): Indexed<'run-error'> | undefined {
     return this.all('run-error').find(({ record }) => record.runId !== runId && record.path?.at(-1) === callId);
   }

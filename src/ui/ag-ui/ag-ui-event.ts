@@ -13,14 +13,14 @@ interface AgUIUsage {
  * A tool call or an answer that waits for a decision. The client sends a `resume` entry whose payload is `{ approved }`.
  */
 export interface AgUIInterrupt {
-  /** The id of the tool call, or `answer`. Inside of tool calls, behind the ids of `path` and `/`. */
+  /** The id of the tool call, or `answer`. Inside tool calls, behind the ids of `path` and `/`. */
   readonly id: string;
   readonly reason: 'tool_call' | 'answer';
   /** The call, or the call of the answer that leads to it. Absent for an answer of the run itself. */
   readonly toolCallId?: string | undefined;
   readonly message?: string | undefined;
   /**
-   * The text of an answer. For something inside of tool calls, also the ids of these calls, from the outermost, the agent, and
+   * The text of an answer. For something inside tool calls, also the ids of these calls, from the outermost, the agent, and
    * the name and the arguments of the call.
    */
   readonly metadata?:
@@ -51,7 +51,7 @@ export type AgUIMessage =
   | { readonly id: string; readonly role: 'tool'; readonly toolCallId: string; readonly content: string }
   | ({ readonly id: string; readonly role: 'activity' } & AgUIActivity);
 
-/** The content of an activity: a summary, a run inside of a tool call, or a turn of such a run. */
+/** The content of an activity: a summary, a nested run, or a turn of such a run. */
 type AgUIActivity =
   | { readonly activityType: 'summary'; readonly content: { readonly text: string } }
   | { readonly activityType: 'nested-run'; readonly content: UINestedRun }

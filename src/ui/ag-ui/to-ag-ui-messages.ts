@@ -13,7 +13,7 @@ import type { AgUIMessage, AgUIToolCall } from './ag-ui-event.js';
 
 /**
  * Converts the entries of a session to AG-UI messages. A summary becomes a message of the role `activity`. System
- * messages, reasoning and files are left out, and so are suspended and denied answers. The runs inside of tool calls become
+ * messages, reasoning and files are left out, and so are suspended and denied answers. The nested runs become
  * activities of the types `nested-run` and `nested-step`. The text of failed tool calls is replaced by `The tool failed.`
  *
  * @example

@@ -120,7 +120,7 @@ export class ChunkWriter implements RunWriter {
     this.push({ type: 'finish', finishReason, messageMetadata });
   }
 
-  /** Asks for a decision on each call that waits. A call asks for everything that waits inside of it. */
+  /** Asks for a decision on each call that waits. A call asks for everything that waits inside it. */
   private ask(pending: readonly (PendingCall | PendingAnswer)[]): void {
     const asked = new Set<string>();
     for (const item of pending) {

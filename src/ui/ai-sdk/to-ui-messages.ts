@@ -28,7 +28,7 @@ export interface ToUIMessagesOptions {
 /**
  * Converts the entries of a session to UI messages, for the first load of a page. All turns between two user messages
  * become one assistant message. Calls that wait for a decision become requests for approval, and so does a suspended
- * answer, as the tool call `answer`. The runs inside of tool calls become parts `data-nested-run` and
+ * answer, as the tool call `answer`. The nested runs become parts `data-nested-run` and
  * `data-nested-step`. A summary becomes an assistant message with a part `data-summary`. System messages and
  * denied answers are left out. The text of failed tool calls is replaced by `The tool failed.`
  *

@@ -28,12 +28,12 @@ export type UIMessagePart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'file'; readonly url: string; readonly mediaType: string; readonly filename?: string | undefined };
 
-/** A run inside of a tool call, or one of its turns. A later part with the same id replaces it. */
+/** A nested run, or one of its turns. A later part with the same id replaces it. */
 export type UINestedPart =
   | { readonly type: 'data-nested-run'; readonly id: string; readonly data: UINestedRun }
   | { readonly type: 'data-nested-step'; readonly id: string; readonly data: UINestedStep };
 
-/** Returns a part of a run inside of a tool call as a part of the message. */
+/** Returns a part of a nested run as a part of the message. */
 export function nestedPart({ type, id, data }: NestedPart): UINestedPart {
   return { type: `data-${type}`, id, data } as UINestedPart;
 }
@@ -93,7 +93,7 @@ export type UIMessageChunk =
 
 /**
  * Joins the deltas of one part or one tool call, and keeps only the latest progress of a tool call, and the latest state of
- * what is inside of it.
+ * what is inside it.
  */
 export const joining: Joining<UIMessageChunk> = {
   keyOf(chunk) {

@@ -114,7 +114,7 @@ export class ChatRuns {
       const { posts, pending } = session.stored.record;
       const waiting = posts.waiting.find((one) => one.id === id);
       if (waiting === undefined) return;
-      // The decision lets the conversation go on.
+      // The decision lets the conversation continue.
       if (pending !== undefined && !(sender.decides && this.config.whileAsking === 'deny')) return;
       const { chatId, identity } = sender;
       if (this.config.onPost !== undefined) {

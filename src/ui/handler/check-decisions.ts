@@ -15,7 +15,7 @@ type OpenSession = Pick<StoredSession, 'record' | 'agent'>;
 
 /**
  * Returns the decisions of a request, with the results of the calls that the page has run. Calls without a decision keep
- * waiting. The approval of a call also approves the calls that wait inside of it. Rejects with a UIDecisionMissingError if the request decides
+ * waiting. The approval of a call also approves the calls that wait inside it. Rejects with a UIDecisionMissingError if the request decides
  * on nothing that waits, and with a UICallUnknownError if a decision or a result belongs to no call that waits for it. Rejects
  * with a UIBodyInvalidError if new arguments do not fit their tool.
  */
@@ -47,7 +47,7 @@ export async function checkDecisions(
 
 const NOT_WAITING = 'must be the id of a tool call or an answer that waits for a decision. Load the history again.';
 
-/** Puts approvals of what waits inside of a call in the place of the approval of the call. */
+/** Puts approvals of what waits inside a call in the place of the approval of the call. */
 function decisionsInside(decisions: Decisions['decisions'], waiting: readonly Waiting[]): Record<string, UIDecision> {
   const entries = Object.entries(decisions).flatMap(([id, decision]): [string, UIDecision][] => {
     const inside = decision === 'approve' ? waiting.filter((one) => one.id !== id && outermost(one) === id) : [];

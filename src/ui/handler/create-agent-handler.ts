@@ -10,7 +10,7 @@ export type AgentHandler = (request: Request) => Promise<Response>;
  * the route: `POST …/stop`, `POST …/decide`, `GET …/history?id=&before=&limit=`, `GET …/<id>/stream`, which follows the
  * running answer, and `POST` to any other path, which sends a message and responds with the answer. `POST …/send` sends a
  * message to the running answer, and `POST …/edit` and `POST …/cancel` change it while it waits. Takes only the last user message, or decisions, from
- * the body; everything else comes from the session. A run goes on when its client disconnects, unless
+ * the body; everything else comes from the session. A run continues when its client disconnects, unless
  * `onDisconnect` is `abort`. Throws an OptionInvalidError without `authorize`.
  *
  * @example

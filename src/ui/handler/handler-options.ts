@@ -92,7 +92,7 @@ export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
    */
   readonly maxBodyBytes?: number | undefined;
   /**
-   * `continue` lets a run go on when its page goes away, and the page can come back with `GET …/<id>/stream`. `abort` stops
+   * `continue` lets a run continue when its page goes away, and the page can come back with `GET …/<id>/stream`. `abort` stops
    * it. Default: `continue`.
    */
   readonly onDisconnect?: 'continue' | 'abort' | undefined;

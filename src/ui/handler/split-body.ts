@@ -14,7 +14,7 @@ export class BodySplitter {
   private depth = 0;
   private inString = false;
   private escaped = false;
-  /** True inside of `messages`. */
+  /** True inside `messages`. */
   private inList = false;
   private item = '';
   private itemBytes = 0;
@@ -91,7 +91,7 @@ export class BodySplitter {
 /** Enough characters for `"messages" : [`. A list after more spaces stays in the rest. */
 const TAIL = 100;
 
-/** The size of a UTF-16 unit in UTF-8. A character outside of the basic plane has two units, and four bytes. */
+/** The size of a UTF-16 unit in UTF-8. A character outside the basic plane has two units, and four bytes. */
 function bytesOf(unit: string): number {
   if (unit < '\x80') return 1;
   return unit < '\u0800' || (unit >= '\ud800' && unit <= '\udfff') ? 2 : 3;

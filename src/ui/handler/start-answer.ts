@@ -34,7 +34,7 @@ export interface AnswerRequest {
   /** The tools that the page runs. */
   readonly tools: readonly Tool[] | undefined;
   readonly runLog: RunLog | undefined;
-  /** How long the run goes on while nobody watches it. Undefined if the run must not go on without its client. */
+  /** How long the run continues while nobody watches it. Undefined if the run must not continue without its client. */
   readonly orphanMs: number | undefined;
   /** Throws a UIRequestError if the request contradicts the record of the session. */
   check(session: StoredSession): Awaitable<void>;
@@ -79,7 +79,7 @@ export async function startAnswer(agent: Agent<never>, request: AnswerRequest): 
     const { stream, messageId } = await startRun(session, { ...request, read: sent ? { ...read, id: sent.id } : read });
     const leave = () => place?.leave(stored.ending);
     const done = (stream ?? { result: Promise.resolve() }).result.then(leave, leave);
-    // Closing the session would stop the works that go on in the background.
+    // Closing the session would stop the works that continue in the background.
     const idle = done.then(() => session.works.idle()).then(close);
     return { stream, session, messageId, done, idle };
   } catch (error) {

@@ -4,7 +4,7 @@ import { type SessionRecord, waitingOf } from '../../state/record/session-record
 import type { ShownMessage } from './shown.js';
 
 /**
- * A tool call or an answer of a session that waits, or of a run inside of tool calls. With `needs: 'result'`, the page runs the
+ * A tool call or an answer of a session that waits, or of a run inside tool calls. With `needs: 'result'`, the page runs the
  * tool of the call.
  */
 export type StoredPending = { readonly id: string; readonly reason: string } & Partial<Inside> &
@@ -13,13 +13,13 @@ export type StoredPending = { readonly id: string; readonly reason: string } & P
     | { readonly type: 'answer'; readonly text: string }
   );
 
-/** The calls that lead to a run inside of them, and its agent. */
+/** The calls that lead to a run inside them, and its agent. */
 interface Inside {
   readonly path: readonly string[];
   readonly agent: string | undefined;
 }
 
-/** Returns the place of something that waits inside of calls. Undefined for a call or an answer of the run itself. */
+/** Returns the place of something that waits inside calls. Undefined for a call or an answer of the run itself. */
 export function insideOf(callers: Waiting['callers']): Inside | undefined {
   const outer = callers.at(-1);
   return outer && { path: callers.map(({ id }) => id), agent: outer.inside?.agent };

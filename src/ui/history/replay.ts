@@ -44,8 +44,8 @@ export function* replaySteps(steps: readonly ShownStep[], runId: string): Iterab
 }
 
 /**
- * Returns the events that show the stored entries of a run inside of a tool call. An unfinished run
- * has no end, and neither has one that waits inside of a call that is closed.
+ * Returns the events that show the stored entries of a nested run. An unfinished run
+ * has no end, and neither has one that waits inside a call that is closed.
  */
 export function* nestedEvents(run: NestedRecord<SessionRecord>, isOpen: boolean): Iterable<AgentEvent> {
   const { runId, agent, path, record } = run;
@@ -86,7 +86,7 @@ function endOf(record: SessionRecord): RunResult<unknown> {
   return { ...known, status: 'suspended', pending };
 }
 
-/** Returns the events of one stored turn, with the runs inside of its calls. */
+/** Returns the events of one stored turn, with the nested runs. */
 function* stepEvents(step: ShownStep & Pick<StoredTurn, 'isOpen'>, at: TurnPlace): Iterable<AgentEvent> {
   const { message, results, denied, pending, nested, isOpen } = step;
   const { runId, turn } = at;

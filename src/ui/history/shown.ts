@@ -42,10 +42,10 @@ export interface ShownStep {
   /** The reasons of denied calls. An empty string stands for no reason. */
   readonly denied: ReadonlyMap<string, string>;
   /**
-   * The calls that wait for an approval, or for one inside of them, or `answer`. A call that the page runs is not one of them.
+   * The calls that wait for an approval, or for one inside them, or `answer`. A call that the page runs is not one of them.
    */
   readonly pending: ReadonlySet<string>;
-  /** The runs inside of the calls. */
+  /** The nested runs. */
   readonly nested: readonly NestedRecord<SessionRecord>[];
 }
 

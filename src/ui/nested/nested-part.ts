@@ -1,15 +1,15 @@
-/** A run inside of a tool call, as a page shows it. */
+/** A nested run, as a page shows it. */
 export interface UINestedRun {
   readonly runId: string;
   readonly agent: string;
-  /** The ids of the tool calls that lead to the run, from the outermost. The last one is the call that started it. */
+  /** The ids of the enclosing tool calls, outermost first. The last one is the call that started it. */
   readonly path: readonly string[];
   readonly status: 'running' | 'completed' | 'suspended' | 'failed' | 'stopped';
   /** Says why the run failed, in the words of `errorText`. Absent if only its call failed, and after a reload. */
   readonly errorText?: string | undefined;
 }
 
-/** A turn of a run inside of a tool call. */
+/** A turn of a nested run. */
 export interface UINestedStep {
   /** The run of the step. */
   readonly runId: string;
@@ -18,7 +18,7 @@ export interface UINestedStep {
   readonly calls: readonly UINestedCall[];
 }
 
-/** A tool call of a run inside of a tool call. The path of the runs inside of it is the path of its run and its id. */
+/** A tool call of a nested run. The path of the nested runs is the path of its run and its id. */
 export interface UINestedCall {
   readonly id: string;
   readonly name: string;

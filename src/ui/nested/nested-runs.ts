@@ -24,7 +24,7 @@ type EndedCall = Pick<AgentEventOf<'tool-end'>, 'callId' | 'name' | 'result'>;
 type Push = (part: NestedPart) => void;
 
 /**
- * Converts the events of the runs inside of tool calls to parts of the page: one for each run, and one for each of its turns.
+ * Converts the events of the nested runs to parts of the page: one for each run, and one for each of its turns.
  * A part is sent again when a call or the end of the run changes it. A text is sent again when it has grown by a third, and by at
  * least 200 characters. So all its parts together are at most five times as long as the text.
  */
@@ -37,7 +37,7 @@ export class NestedRuns {
     private readonly push: Push,
   ) {}
 
-  /** Reads an event of the run around, with an empty path, or of a run inside. */
+  /** Reads an event of the enclosing run, with an empty path, or of a nested run. */
   read(event: AgentEvent, path: readonly string[]): void {
     const { type, runId } = event;
     if (type === 'tool-end' && event.result !== undefined) this.cut([...path, event.callId], event.result.isError);
@@ -51,7 +51,7 @@ export class NestedRuns {
     } else if (type === 'run-end') this.cut(path);
   }
 
-  /** Ends the runs that go on below a call that has its result, or below a run that has ended. */
+  /** Ends the runs that continue below a call that has its result, or below a run that has ended. */
   cut(path: readonly string[], isError?: boolean): void {
     for (const [runId, run] of this.open) {
       if (!path.every((id, at) => run.path[at] === id)) continue;
@@ -61,10 +61,10 @@ export class NestedRuns {
   }
 }
 
-/** A run inside of a tool call, and its current turn. */
+/** A nested run, and its current turn. */
 class OpenRun {
   private step: OpenStep | undefined = undefined;
-  /** The number of turns before a run that goes on, whose events count from there. */
+  /** The number of turns before a run that continues, whose events count from there. */
   private turnsBefore = 0;
   /** True if the last model call gave no response. Its text is taken back, unless the run was aborted. */
   private failed = false;
@@ -83,7 +83,7 @@ class OpenRun {
     return this.run.path;
   }
 
-  /** Shows the turn that the run goes on with, as far as it has come. */
+  /** Shows the turn that the run continues with, as far as it has come. */
   goOn({ turn, message, results }: EarlierTurn): void {
     this.turnsBefore = turn;
     const step = this.at(0);
@@ -166,7 +166,7 @@ class OpenRun {
   private readEnd(result: RunResult<unknown> | undefined): void {
     const pending = (result?.pending ?? []) as readonly (PendingCall | PendingAnswer)[];
     for (const item of this.page.decides ? pending : []) {
-      // A run inside has shown what waits in it.
+      // A nested run has shown what waits in it.
       if (item.path !== undefined) continue;
       const { id, name, input } = item.type === 'answer' ? answerCall(item.text) : callAsRun(item);
       this.step?.change({ id, name, input: shownData(input), status: 'pending', reason: item.reason, by: item.by });

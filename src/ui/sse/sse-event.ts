@@ -3,9 +3,9 @@ import type { Usage } from '../../model/model.js';
 
 /** A tool call that waits for a decision, or for its result. */
 export interface SSEPendingCall {
-  /** The id of the call. Inside of other calls, behind the ids of `path` and `/`. */
+  /** The id of the call. Inside other calls, behind the ids of `path` and `/`. */
   readonly id: string;
-  /** The ids of the calls that lead to the run of the call. Absent for a call of the run itself. */
+  /** The ids of the enclosing tool calls, outermost first. Absent for a call of the run itself. */
   readonly path?: readonly string[] | undefined;
   /** The agent of the run of the call. Absent for a call of the run itself. */
   readonly agent?: string | undefined;
@@ -19,9 +19,9 @@ export interface SSEPendingCall {
 /** An answer that waits for a decision. */
 export interface SSEPendingAnswer {
   readonly type: 'answer';
-  /** `answer`. Inside of tool calls, behind the ids of `path` and `/`. */
+  /** `answer`. Inside tool calls, behind the ids of `path` and `/`. */
   readonly id: string;
-  /** The ids of the calls that lead to the run of the answer. Absent for the run itself. */
+  /** The ids of the enclosing tool calls, outermost first. Absent for the run itself. */
   readonly path?: readonly string[] | undefined;
   /** The agent of the answer. Absent for the run itself. */
   readonly agent?: string | undefined;
@@ -44,9 +44,9 @@ export interface SSEResult {
  * data that a page should not see: errors are texts, and hooks, lifecycles and messages are left out.
  */
 export type SSEEvent = SSERunEvent & {
-  /** For an event of a run inside of a tool call: the ids of the calls that lead to it, from the outermost. */
+  /** For an event of a nested run: the ids of the enclosing tool calls, outermost first. */
   readonly path?: readonly string[] | undefined;
-  /** The run inside of a tool call. Only `run-start` has the id of the outermost run. */
+  /** The nested run. Only `run-start` has the id of the outermost run. */
   readonly runId?: string | undefined;
 };
 
@@ -55,7 +55,7 @@ export type SSERunEvent =
   | {
       readonly type: 'run-start';
       readonly runId: string;
-      /** The agent of a run inside of a tool call. */
+      /** The agent of a nested run. */
       readonly agent?: string | undefined;
     }
   | { readonly type: 'turn-start' | 'turn-end'; readonly turn: number }

@@ -39,7 +39,7 @@ export function sseResponse(stream: RunStream<unknown>, options: SSEResponseOpti
   const conversion = {
     convert(next: AgentEvent): NumberedEvent[] {
       count += 1;
-      // The events of the runs inside of its calls follow.
+      // The events of the nested runs follow.
       run ??= next.runId;
       const isKnown = run === after.slice(0, last) && count <= Number(after.slice(last + 1));
       const id = `${run}:${count}`;

@@ -1,6 +1,6 @@
 /** The JSON values in an answer. */
 export interface AnswerValues {
-  /** The outermost values in their order. A value inside of another one is not listed. */
+  /** The outermost values in their order. A value inside another one is not listed. */
   readonly values: readonly unknown[];
   /** True if a value in the answer is not valid JSON or is cut off. Then nobody knows which value is meant. */
   readonly isBroken: boolean;

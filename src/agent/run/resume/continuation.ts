@@ -38,9 +38,9 @@ export type ResumeDecisions = Readonly<Record<string, ResumeDecision | (string &
 
 /** The open tool calls of a conversation, and the decisions on them. */
 export interface ResumedCalls extends OpenCalls {
-  /** By the id of the call. A call with a run inside that goes on is approved. A call without a decision waits on. */
+  /** By the id of the call. A call with a nested run that continues is approved. A call without a decision waits on. */
   readonly decisions: Readonly<Record<string, ResumeDecisions[string] | 'again'>>;
-  /** The decisions on what waits inside of a call, by the id of the call. */
+  /** The decisions on what waits inside a call, by the id of the call. */
   readonly inside: ReadonlyMap<string, ResumeDecisions>;
   /** Everything that waits, at every depth. */
   readonly waiting: readonly Waiting[];
@@ -133,7 +133,7 @@ function callersOf(waiting: readonly Waiting[]): readonly string[] {
   return [...new Set(paths.flatMap((path) => path.map((_, at) => path.slice(0, at + 1).join(BETWEEN))))];
 }
 
-/** Divides decisions into those on the calls themselves, and those on what waits inside of them. */
+/** Divides decisions into those on the calls themselves, and those on what waits inside them. */
 function decisionsOn(
   open: readonly ToolCallPart[],
   decisions: ResumeDecisions,
@@ -149,7 +149,7 @@ function decisionsOn(
   return { decisions: resolveEdits(own, open), inside };
 }
 
-/** Returns the decisions on what waits inside of a call, by the ids there, or undefined without one. */
+/** Returns the decisions on what waits inside a call, by the ids there, or undefined without one. */
 function decisionsInside(decisions: ResumeDecisions, call: string): ResumeDecisions | undefined {
   const prefix = call + BETWEEN;
   const inside = Object.entries(decisions).filter(([id]) => id.startsWith(prefix));
@@ -176,7 +176,7 @@ function assertFits(id: string, decision: unknown, kind: CallKind | 'agent'): vo
   if (problem !== undefined) throw new ResumeInvalidError(`The decision on "${id}" ${problem}`, [id]);
 }
 
-/** Returns the problem with a valid decision on a call, or undefined. A call of the kind `agent` has a run inside that waits. */
+/** Returns the problem with a valid decision on a call, or undefined. A call of the kind `agent` has a nested run that waits. */
 export function misfitOf(decision: unknown, kind: CallKind | 'agent'): string | undefined {
   if (kind === 'agent' && (decision === 'approve' || isEdit(decision) || isGivenResult(decision)))
     return "must be 'deny': the call has begun. Decide on what waits inside of it.";

@@ -200,7 +200,7 @@ function replaceAt({ conversation }: Run, index: number, answer: AssistantMessag
   conversation.replace(conversation.history.with(index, answer));
 }
 
-/** Makes the text the answer of the run. If the history has messages after it, the run goes on with a model call. */
+/** Makes the text the answer of the run. If the history has messages after it, the run continues with a model call. */
 async function giveAnswer({ run, events }: Turn, text: string, index: number): Promise<void> {
   const { conversation } = run;
   events?.replaceText(text);

@@ -11,7 +11,7 @@ export function questionIn(id: string, verdict: Verdict | undefined): SuspendedC
   return { id, reason: verdict.action.reason, by: verdict.by };
 }
 
-/** Keeps the runs that wait inside of open calls in the history, for the next run. Returns the calls. */
+/** Keeps the runs that wait inside open calls in the history, for the next run. Returns the calls. */
 export function keepInside(
   { conversation }: Run,
   open: readonly ToolCallPart[],

@@ -58,13 +58,13 @@ export function callsOf(content: readonly AssistantPart[]): readonly ToolCallPar
   return calls;
 }
 
-/** True if two of the calls have one id, or if an id could be that of a call inside of another one. */
+/** True if two of the calls have one id, or if an id could be that of a call inside another one. */
 export function haveUnclearIds(calls: readonly ToolCallPart[]): boolean {
   if (calls.some(({ id }) => id.includes(BETWEEN))) return true;
   return calls.length > 1 && new Set(calls.map(({ id }) => id)).size < calls.length;
 }
 
-/** Replaces each id that another tool call of the response has too, or that could be that of a call inside of another one. */
+/** Replaces each id that another tool call of the response has too, or that could be that of a call inside another one. */
 export function withDistinctIds(content: readonly AssistantPart[], ids: Ids): readonly AssistantPart[] {
   const seen = new Set<string>();
   return content.map((part) => {

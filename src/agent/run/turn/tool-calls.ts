@@ -23,7 +23,7 @@ export interface PriorResults {
   readonly edited?: ReadonlySet<string>;
   /** By call id: why a call without a decision waits on. */
   readonly waits?: ReadonlyMap<string, SuspendedCall>;
-  /** By call id: the run inside that goes on. */
+  /** By call id: the nested run that continues. */
   readonly inside?: ReadonlyMap<string, ResumedInside>;
 }
 

@@ -122,7 +122,7 @@ export class TurnEvents {
     const { turn, passed } = this;
     this.passed = undefined;
     if (this.streamed === turn.attempt && this.hasShownOther(response)) {
-      // A consumer clears the text of the other model call at the new attempt, also if the response has no text.
+      // A consumer clears the text of the other model call at the new attempt, even if the response has no text.
       turn.nextAttempt();
       this.emitPart({ type: 'text-delta', text: '' });
       return this.emitWhole(response);

@@ -5,7 +5,7 @@ import type { UserMessage } from '../../../model/message.js';
 import type { BackgroundWork, ToolResult } from '../../../tools/tool.js';
 import { errorResult, toToolResult } from '../../../tools/tool-result.js';
 
-/** How long a work may go on after its signal was aborted. */
+/** How long a work may continue after its signal was aborted. */
 const STOP_MS = 5_000;
 
 /** A work as the model knows it. */

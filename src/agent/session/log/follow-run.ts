@@ -41,7 +41,7 @@ interface Following {
   /** The offset of the first event. */
   readonly from: number;
   readonly nested?: boolean | undefined;
-  /** Stopped when the agent of the reader is closed. The run goes on. */
+  /** Stopped when the agent of the reader is closed. The run continues. */
   readonly stop: Stop;
 }
 

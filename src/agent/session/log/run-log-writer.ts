@@ -10,7 +10,7 @@ import { eventToJson } from './event-json.js';
 /** Events wait for this time, and are then appended together. */
 const BATCH_MS = 50;
 
-/** After this many failed appends in a row, the run goes on without its log. */
+/** After this many failed appends in a row, the run continues without its log. */
 const MAX_FAILURES = 3;
 
 /** A run, and the log of its events. */
@@ -19,7 +19,7 @@ export interface LoggedRun {
   readonly runId: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How long the run goes on while nobody watches it. */
+  /** How long the run continues while nobody watches it. */
   readonly orphanMs: number | undefined;
   /** Called once if somebody else has closed the log. */
   readonly onClosed: () => void;

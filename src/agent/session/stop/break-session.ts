@@ -15,7 +15,7 @@ export async function breakClaim(session: StoredSession, options: BreakOptions):
   if (run === undefined) return false;
   const token = durableToken(run);
   if (!(await ownsClaim(session, token))) return false;
-  // The post tells why. An execution that goes on after all stops when it reads the post.
+  // The post tells why. An execution that continues after all stops when it reads the post.
   const post: Post = { type: 'stop', run, ...(reason !== undefined && { reason }) };
   await postTo(session, { id: session.agent.defaults.ids.next('entry'), by, post });
   await endClaim(session.store, session.id, token).catch((error) => {

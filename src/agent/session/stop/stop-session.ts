@@ -21,7 +21,7 @@ export interface StopOptions {
   readonly reason?: string | undefined;
   /**
    * Cancels only the tool call that these ids of calls lead to, from the outermost. The model reads an error result with the
-   * reason, and the run goes on.
+   * reason, and the run continues.
    */
   readonly path?: readonly string[] | undefined;
   /** Identifies who stops, for the record. */

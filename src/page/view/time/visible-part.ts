@@ -4,7 +4,7 @@ import { type Column, contextColumns } from './context.js';
 import type { Placement } from './placement.js';
 import type { Row } from './rows.js';
 
-/** Items that far outside of the visible part are drawn too, in pixels. */
+/** Items that far outside the visible part are drawn too, in pixels. */
 const MARGIN = 600;
 
 /** The drawn items: those near the visible part of the time line, and the selected one, which can have the focus. */

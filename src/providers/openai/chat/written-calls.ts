@@ -36,7 +36,7 @@ const CALL = /<tool_call>\s*(\{.*?\})\s*<\/tool_call>\s*/gs;
 
 /**
  * Returns the response with tool calls in the place of its text, if the text is nothing but calls of offered tools. A call
- * inside of other text may be a quotation, and stays text.
+ * inside other text may be a quotation, and stays text.
  */
 export function withWrittenCalls(response: ModelResponse, tools: readonly ToolSpec[]): ModelResponse {
   const { content } = response;
