@@ -62,7 +62,7 @@ export class NamedLifecycles {
     const { misplaced } = this;
     if (misplaced !== undefined) {
       throw new DurableSetupError(
-        `\`outside\` names "${misplaced}", but a loader adds this lifecycle, so its wraps are inside of the steps. ` +
+        `\`outside\` names "${misplaced}", but a loader adds this lifecycle, so its wrap hooks run inside the durable steps. ` +
           'Pass the lifecycle in the `lifecycle` option of the agent, or pass `outside` without its name.',
       );
     }

@@ -133,7 +133,10 @@ class ContentGate implements TrustGate {
       }
       if (open.length > 0) await this.approvals.ask(open, await this.fingerprint(this.locate(whole)));
     } catch (error) {
-      this.settings.logger.warn(`The parts of ${JSON.stringify(whole.name)} are asked about one by one`, error);
+      this.settings.logger.warn(
+        `The user is asked about each part of ${JSON.stringify(whole.name)}, because the whole has no fingerprint`,
+        error,
+      );
     }
   }
 

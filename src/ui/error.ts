@@ -55,7 +55,7 @@ export class UIDecisionRefusedError extends UIRequestError {
   readonly status = 403;
 
   constructor() {
-    super('This person must not decide in this chat. Another person has to decide.');
+    super('This person may not approve or deny tool calls and answers of this chat. Another person has to decide.');
   }
 }
 

@@ -7,7 +7,9 @@ export function targetOf(tool: Tool | undefined): RunEngine | undefined {
   return (tool as { readonly [HANDOFF]?: () => RunEngine } | undefined)?.[HANDOFF]?.();
 }
 
-/** Returns an agent, and those that it can hand over to, directly or through others. The nearest come first. */
+/**
+ * Returns an agent and all agents that it can hand over to, directly or through other agents. Nearer agents come first.
+ */
 export function agentsFrom(first: RunEngine, configOf: (agent: RunEngine) => RunConfig): readonly RunEngine[] {
   const found = [first];
   for (const agent of found) {

@@ -14,7 +14,10 @@ export async function readStateFile(path: string, max: number): Promise<StateFil
   return read;
 }
 
-/** Keeps a damaged file as `<path>.<time>.backup`. A link or a pipe is renamed. Rejects for a directory. */
+/**
+ * Keeps a damaged file as `<path>.<time>.backup`: copies a regular file, and renames a link or a pipe. Rejects for a
+ * directory.
+ */
 export async function backUp(path: string): Promise<void> {
   const backup = `${path}.${Date.now()}.backup`;
   const found = await lstat(path);

@@ -131,11 +131,7 @@ export type AgentHandlerOptions<Context = unknown, Identity = unknown> = Handler
  * Returns the context of a run. `page` has the `context`, the `state` and the `forwardedProps` of an AG-UI page; with other
  * protocols it is empty. Without this function, the context of the run is `page`, if the page sent any of them.
  */
-type ContextOf<Context, Identity> = (
-  identity: Identity,
-  request: Request,
-  page: PageInput,
-) => Awaitable<Context>;
+type ContextOf<Context, Identity> = (identity: Identity, request: Request, page: PageInput) => Awaitable<Context>;
 
 /** The options with defaults. */
 export interface HandlerConfig {
