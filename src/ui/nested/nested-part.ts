@@ -2,10 +2,12 @@
 export interface UINestedRun {
   readonly runId: string;
   readonly agent: string;
-  /** The ids of the enclosing tool calls, outermost first. The last one is the call that started it. */
+  /** The ids of the enclosing tool calls, outermost first. The last id is the call that started the run. */
   readonly path: readonly string[];
   readonly status: 'running' | 'completed' | 'suspended' | 'failed' | 'stopped';
-  /** Says why the run failed, in the words of `errorText`. Absent if only its call failed, and after a reload. */
+  /**
+   * The text of `errorText` for the failure of the run. Absent after a reload, and if only the enclosing call failed.
+   */
   readonly errorText?: string | undefined;
 }
 
@@ -18,18 +20,18 @@ export interface UINestedStep {
   readonly calls: readonly UINestedCall[];
 }
 
-/** A tool call of a nested run. The path of the nested runs is the path of its run and its id. */
+/** A tool call of a nested run. Its own nested runs have the path of this run plus the id of this call. */
 export interface UINestedCall {
   readonly id: string;
   readonly name: string;
   readonly input: unknown;
-  /** A page that must not decide sees `running` instead of `pending`. */
+  /** The state of the call. A page of a person who may not decide shows `running` instead of `pending`. */
   readonly status: 'running' | 'done' | 'failed' | 'denied' | 'pending';
   readonly output?: unknown;
   readonly errorText?: string | undefined;
-  /** Says why the call waits, or why it was denied. */
+  /** The reason why the call waits, or why it was denied. */
   readonly reason?: string | undefined;
-  /** The name of the lifecycle that lets the call wait. */
+  /** The name of the lifecycle that made the call wait. */
   readonly by?: string | undefined;
 }
 

@@ -4,7 +4,7 @@ import { resolveErrorTexts } from '../stream-texts.js';
 import type { NestedPart } from './nested-part.js';
 import { NestedRuns } from './nested-runs.js';
 
-/** Returns the parts of the stored runs inside the calls of a step. */
+/** Returns the parts of the stored nested runs of a step. */
 export function nestedParts({ nested, results }: ShownStep, decides: boolean): readonly NestedPart[] {
   if (nested.length === 0) return [];
   const parts = new Map<string, NestedPart>();
