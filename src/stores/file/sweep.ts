@@ -45,7 +45,7 @@ export class FolderSweep {
 
   /**
    * Returns true if the modification time of the log has passed, which is the time at which its session expires. Also
-   * true for an old directory without a log.
+   * true for a directory without a log.
    */
   private async isExpired(name: string, now: number): Promise<boolean> {
     const end = await stat(join(this.folder, name, 'log')).then(
