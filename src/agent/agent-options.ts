@@ -63,7 +63,7 @@ export interface AgentOptions<Context = unknown> {
   readonly timeouts?: Timeouts | undefined;
   /** Stores the sessions. Default: in memory. */
   readonly store?: SessionStore | undefined;
-  /** Receives warnings and errors. Default: logs them to the console. */
+  /** Receives the log messages. Default: logs warnings and errors to the console. */
   readonly logger?: Logger | undefined;
   /** The source of the time and of timers. Default: the system clock. */
   readonly clock?: Clock | undefined;
@@ -88,10 +88,7 @@ export interface RunOptions<Context = unknown, Schema extends OutputSchema | und
   readonly context?: Context | undefined;
   /** The previous messages of the conversation, without instructions. */
   readonly messages?: readonly MessageInput[] | undefined;
-  /**
-   * The schema of the answer. After a mismatch, the model is asked once more. After a second mismatch, the run fails
-   * with OutputInvalidError.
-   */
+  /** The schema of the answer. After a mismatch, the model is asked once more; then OutputInvalidError is thrown. */
   readonly output?: Schema | undefined;
   /** Decisions on the calls that wait at the end of `messages`, by the ids in `pending`. Undecided calls keep waiting. */
   readonly resume?: ResumeDecisions | undefined;
@@ -153,10 +150,7 @@ export type AnyRunOptions = RunOptions<never, OutputSchema | undefined>;
 /** The options of a run in a session, with any schema and context type. */
 export type AnySessionRunOptions = SessionRunOptions<never, OutputSchema | undefined>;
 
-/**
- * The options of an agent with defaults applied: the part of a RunConfig that does not depend on lifecycles, and the
- * session store.
- */
+/** The options of an agent with defaults: the members of a RunConfig that do not depend on lifecycles, and the store. */
 export type AgentDefaults = Omit<RunConfig, 'chain' | 'catalog' | 'hub' | 'life' | 'engine'> & {
   readonly store: SessionStore;
 };

@@ -54,7 +54,7 @@ interface RunRecord {
   readonly annotations?: Annotations | undefined;
   /** The decisions of the lifecycles, in the order in which they were made. */
   readonly decisions: readonly Decision[];
-  /** The nested runs that have ended, in the order of their ends. Undefined if there are none. */
+  /** The nested runs that have ended, in the order of their ends. Undefined without nested runs. */
   readonly nested?: readonly NestedRun[] | undefined;
 }
 

@@ -48,8 +48,7 @@ export function durableSessions(store: SessionStore, steps: Steps, retries: Stor
     async append(id, append) {
       const own = { ...append, token: tokenOf(append.token) };
       if (isLook(append) && stepScope.getStore() === undefined) return { ...HELD, length: own.length };
-      // If this attempt has ended, the claim stays for the next attempt, which has the same token. Only that attempt
-      // then adds entries.
+      // An attempt that has ended adds nothing and keeps its claim for the next attempt, which has the same token.
       if (steps.hasEnded) return steps.isCancelled ? store.append(id, own) : { ...KEPT, length: own.length };
       const { answer } = await inStep('append', async () => ({ answer: await store.append(id, own) }));
       follow(claims, append.token, answer);

@@ -44,10 +44,7 @@ export interface Attached {
   readonly waits?: readonly SuspendedCall[] | undefined;
   /** The number of turns of the earlier run, if this nested run continues one. */
   readonly turnsBefore?: number | undefined;
-  /**
-   * True if the tool call of this nested run is repeated after a crash. The calls of the nested run without a result
-   * are then repeated too.
-   */
+  /** True if the call of this nested run is repeated after a crash. The run then repeats its calls without a result. */
   readonly isRepeated?: boolean | undefined;
   /** Further tools. If one has the name of an agent's tool, the agent's tool is used. */
   readonly tools?: readonly Tool[] | undefined;

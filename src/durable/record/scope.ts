@@ -42,7 +42,7 @@ export class StepScope {
     return this.sum;
   }
 
-  /** Returns the effects so far. Returns undefined if there are none. */
+  /** Returns the effects so far. Returns undefined without effects. */
   effects(): Effects | undefined {
     const { decisions, added, ended } = this;
     const usage = this.spent();

@@ -2,7 +2,7 @@ import type { JsonSchema } from '../../internal/json.js';
 import { defined, isObject, textOr, type WireObject } from '../shared/wire.js';
 
 const FORMATS = ['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'];
-/** The API refuses a schema with more optional properties as too complex. */
+/** The API refuses a schema with more optional properties or unions as too complex. */
 const MOST_OPTIONAL = 24;
 const MOST_UNIONS = 16;
 

@@ -4,7 +4,7 @@ import { contentText } from './completion.js';
 const OPENING = /^<thought>/;
 const CLOSING = /^<\/thought>/;
 
-/** Where a content comes from: a whole message, a delta, or the first delta after thoughts. */
+/** The source of a content: a whole message, a delta, or the first delta after thoughts. */
 export type ThoughtPosition = 'whole' | 'delta' | 'after';
 
 /**

@@ -139,7 +139,7 @@ function withItems(node: WireObject): WireObject {
 
 const NAMES = ['id', '$id', '$anchor', '$dynamicAnchor', '$recursiveAnchor'];
 const ANCHOR = /^[A-Za-z_][-A-Za-z0-9._]*$/;
-/** Matches an `$id` without a fragment, as draft 2020-12 requires. */
+/** Matches an `$id` without a fragment or with an empty one, as draft 2020-12 requires. */
 const ID = /^[^#]*#?$/;
 
 /**
