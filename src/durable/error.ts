@@ -53,7 +53,7 @@ export class ReplayMismatchError extends KeelsonError {
     const asked = cause === undefined ? `asked for step "${step}"` : `ended the run (${describeError(cause)})`;
     super(
       `This version of the program does not fit the stored run, because of ${part}: it ${asked}, but the engine has ` +
-        `stored step "${stored}". Nothing ran. Deploy a version that fits, such as the one before: then the run goes on.`,
+        `stored step "${stored}". Nothing ran. Deploy a version that fits, such as the previous one. Then the run continues.`,
       cause === undefined ? undefined : { cause },
     );
     this.step = step;

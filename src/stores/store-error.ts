@@ -43,7 +43,7 @@ export class StoreBusyError extends KeelsonError {
   constructor(folder: string, { waitedMs, lost = false }: { readonly waitedMs?: number; readonly lost?: boolean }) {
     super(
       lost
-        ? `The lock on ${folder} was taken over by another process. Read the session again before you go on.`
+        ? `The lock on ${folder} was taken over by another process. Read the session again before you continue.`
         : `Another process has held the lock on ${folder} for ${waitedMs} ms. Try again, or raise \`lockTimeoutMs\`.`,
     );
     this.folder = folder;

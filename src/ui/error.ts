@@ -68,7 +68,7 @@ export class UIChatUnknownError extends UIRequestError {
   readonly status = 404;
 
   constructor() {
-    super('The chat is unknown, or belongs to somebody else.');
+    super('The chat is unknown, or belongs to another user.');
   }
 }
 

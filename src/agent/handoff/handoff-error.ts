@@ -10,6 +10,6 @@ export class HandoffUnavailableError extends RunError {
   readonly code = 'ERR_HANDOFF_UNAVAILABLE';
 
   constructor(agent: string, problem: string, cause?: unknown) {
-    super(`The conversation cannot go on with agent "${agent}": ${problem}.`, cause === undefined ? {} : { cause });
+    super(`The conversation cannot continue with agent "${agent}": ${problem}.`, cause === undefined ? {} : { cause });
   }
 }

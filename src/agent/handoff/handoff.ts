@@ -80,7 +80,7 @@ export function handoff<Context = unknown>(
       const { admit } = await import('./hand-over.js');
       const engine = resolve();
       admit(engine, context);
-      return `The conversation goes on with ${JSON.stringify(engine.name)}.`;
+      return `The conversation continues with ${JSON.stringify(engine.name)}.`;
     },
   });
   return Object.assign(tool, { [HANDOFF]: resolve });

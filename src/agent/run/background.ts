@@ -31,5 +31,5 @@ export async function startBackground(
   if (recorder === undefined) throw new BackgroundUnavailableError('without a session');
   const { label } = options;
   const id = await recorder.background(work, label);
-  return `${JSON.stringify(label)} goes on in the background (${id}). Its result will follow as a message.`;
+  return `${JSON.stringify(label)} continues in the background (${id}). Its result will follow as a message.`;
 }

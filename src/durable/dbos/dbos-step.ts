@@ -104,6 +104,6 @@ const SDK = {
 const CENTURY_SECONDS = 100 * 365 * 24 * 3600;
 
 const OUTSIDE =
-  '`dbosStep()` was called outside of a DBOS workflow, or in one of its steps. ' +
+  '`dbosStep()` was called outside a DBOS workflow, or in one of its steps. ' +
   'Call it in the function that you pass to `DBOS.registerWorkflow`. ' +
   'If a bundler has copied the SDK into your program, call `dbosStep(DBOS)`.';

@@ -76,7 +76,7 @@ const UNEXPECTED_STEP = 26;
 
 function elsewhere(name: string, id: string, { workflowID }: DbosStepSdk): DurableSetupError {
   const place =
-    workflowID === id ? 'inside of another step' : `in ${workflowID === undefined ? 'no workflow' : `"${workflowID}"`}`;
+    workflowID === id ? 'inside another step' : `in ${workflowID === undefined ? 'no workflow' : `"${workflowID}"`}`;
   return new DurableSetupError(
     `Step "${name}" of workflow "${id}" began ${place}. ` +
       'Create the step, the lifecycle and the agent in the workflow function, and await the run there.',

@@ -99,7 +99,7 @@ export class Conversation {
   private insideOf(runId: string): HTMLElement {
     const button = element('button', {
       class: 'inside',
-      text: 'Messages inside of this call',
+      text: 'Messages inside this call',
       attributes: { 'data-run': runId, 'aria-expanded': 'false' },
     });
     button.addEventListener('click', (event) => {

@@ -139,7 +139,7 @@ describe('calls that wait beside a handoff', () => {
     const result = await triage.run('', { messages: json(waiting.history), resume: { e: 'approve' } });
 
     expect(result).toMatchObject({ status: 'completed', text: 'Hello.' });
-    expect(resultsIn(result.history)).toEqual({ h: 'The conversation goes on with "billing".', e: 'hi' });
+    expect(resultsIn(result.history)).toEqual({ h: 'The conversation continues with "billing".', e: 'hi' });
     expect(log).toEqual([
       ...['triage: beforeAgent', 'triage: echo', 'triage: afterAgent'],
       ...['billing: beforeAgent', 'billing: beforeModel', 'billing: afterAgent'],

@@ -193,7 +193,7 @@ function assertFits(id: string, decision: unknown, kind: CallKind | 'agent'): vo
  */
 export function misfitOf(decision: unknown, kind: CallKind | 'agent'): string | undefined {
   if (kind === 'agent' && (decision === 'approve' || isEdit(decision) || isGivenResult(decision)))
-    return "must be 'deny': the call has begun. Decide on what waits inside of it.";
+    return "must be 'deny': the call has begun. Decide on the waiting calls of its nested run.";
   if (kind !== 'agent' && isEdit(decision)) return refusalOf(kind);
   if (kind === 'result' && decision === 'approve')
     return "must be { result } or 'deny', got 'approve': its tool has no `execute`, so only the caller can run it.";
