@@ -134,7 +134,7 @@ class ContentGate implements TrustGate {
       if (open.length > 0) await this.approvals.ask(open, await this.fingerprint(this.locate(whole)));
     } catch (error) {
       this.settings.logger.warn(
-        `The user is asked about each part of ${JSON.stringify(whole.name)}, because the whole has no fingerprint`,
+        `The parts of ${JSON.stringify(whole.name)} could not be approved together, so the user is asked about each part`,
         error,
       );
     }

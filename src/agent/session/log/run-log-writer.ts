@@ -105,6 +105,10 @@ export class RunLogWriter {
   private fail(error: unknown): void {
     this.isOpen = false;
     this.waiting = [];
-    logFailure(this.run, `The events of run "${this.run.runId}" could not be logged. The run continues without its log.`, error);
+    logFailure(
+      this.run,
+      `The events of run "${this.run.runId}" could not be logged. The run continues without its log.`,
+      error,
+    );
   }
 }
