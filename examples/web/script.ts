@@ -131,7 +131,7 @@ function reportOf(request: ModelRequest, asked: string, result: string): string 
   }
   const [, sky, temperature] = /"sky":"(\w+)","temperature":"([^"]+)"/.exec(result) ?? [];
   if (sky !== undefined) return `The sky over ${cityIn(asked)} is ${sky}, at **${temperature}**.`;
-  if (result.includes('goes on in the background')) return 'The inspection has begun. I will tell you its result.';
+  if (result.includes('continues in the background')) return 'The inspection has begun. I will tell you its result.';
   const [, width, height] = /"width":(\d+),"height":(\d+)/.exec(result) ?? [];
   return width === undefined ? result : `Your window is ${width} × ${height} pixels large.`;
 }

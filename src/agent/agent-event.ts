@@ -9,7 +9,7 @@ interface InTurn {
   readonly turn: number;
 }
 
-/** A piece of a streamed response. */
+/** A streamed piece of a model response: text, reasoning or tool arguments. */
 interface Streamed extends InTurn {
   /** The number of the model call within the turn. Starts at 1; each retry adds 1. */
   readonly attempt: number;
@@ -21,28 +21,30 @@ interface OfCall extends InTurn {
   readonly name: string;
 }
 
-/** The last turn of a run before it waited for a decision. */
+/** The last turn of a nested run before the run waited for a decision. */
 export interface EarlierTurn {
   /** The number of the turn, from the first turn of the run. */
   readonly turn: number;
   readonly message: AssistantMessage;
-  /** The results of its calls that did not wait. */
+  /** The results of the tool calls that did not wait. */
   readonly results: readonly ToolResultPart[];
 }
 
 /**
- * The events of a run, by type. Every event also has its `type` and a `runId`. If the run is inside of a tool call, its events
- * have its `path`. Each `-start` event has one `-end` event.
+ * The events of a run, by type. Every event also has its `type` and a `runId`. The events of a nested run have a
+ * `path`. Each `-start` event has one `-end` event.
  */
 export interface AgentEvents {
   /**
-   * The run starts. Emitted before any hook is called. `earlier` is the turn that a nested run goes on with after a decision.
-   * The events of such a run count the turns from there: 0 is that turn.
+   * The run starts. Emitted before any hook is called.
+   *
+   * `earlier` is the turn from which a nested run continues after a decision. The events of such a run count the turns
+   * from `earlier`, which is turn 0.
    */
   'run-start': { readonly agent: string; readonly input: string; readonly earlier?: EarlierTurn | undefined };
   /** The run failed. Emitted right before its `run-end`. */
   'run-error': { readonly error: unknown };
-  /** The run ended. Always the last event of a run, after every hook; `result` is absent if the run failed. */
+  /** The run ended. Always the last event of a run, after every hook. If the run failed, `result` is absent. */
   'run-end': { readonly result?: RunResult<unknown> | undefined };
   /** A turn starts: a model call and the tool calls that it requests. Turn 0 runs the tool calls of a resumed run. */
   'turn-start': InTurn;
@@ -51,11 +53,13 @@ export interface AgentEvents {
   /** The model is about to be called. */
   'model-start': InTurn & { readonly model: string };
   /**
-   * A piece of streamed text. Provisional: a later attempt starts again from the beginning, and `model-end` has the final
-   * response. If a lifecycle ends the run with its own text, that text follows the `turn-end` as a new attempt.
+   * A piece of streamed text. Provisional: a later attempt starts again from the beginning, and `model-end` has the
+   * final response.
+   *
+   * If a lifecycle ends the run with its own text, that text follows the `turn-end` as a new attempt.
    */
   'text-delta': Streamed;
-  /** A piece of streamed reasoning. Provisional, as a `text-delta`. */
+  /** A piece of streamed reasoning. Provisional: a later attempt starts again from the beginning. */
   'reasoning-delta': Streamed;
   /**
    * A piece of the JSON arguments of a tool call. Provisional: `tool-start` has the complete arguments. `callId` is empty if
@@ -68,26 +72,29 @@ export interface AgentEvents {
   'compaction-end': InTurn & RunReports['compaction-end'];
   'extension-error': InTurn & RunReports['extension-error'];
   'server-error': InTurn & RunReports['server-error'];
-  /** The response after all hooks; absent if the model call failed or a hook withheld the response. */
+  /**
+   * The model call ended. `response` is the response after all hooks. It is absent if the model call failed or a hook
+   * withheld the response.
+   */
   'model-end': InTurn & { readonly response?: ModelResponse | undefined };
   /** A tool call starts. */
   'tool-start': OfCall & { readonly input: unknown };
   /** Progress that a running tool reports with `progress(data)`. */
   'tool-delta': OfCall & { readonly data: unknown };
   /**
-   * A tool call ended, with its result after all hooks; absent if the call was suspended. `error` is the value that the
-   * tool threw, with its stack.
+   * A tool call ended. `result` is the result after all hooks, or absent if the call was suspended. `error` is the
+   * value that the tool threw.
    */
   'tool-end': OfCall & { readonly result?: ToolResult | undefined; readonly error?: unknown };
-  /** A message that was sent to the session joined the conversation, behind this turn. */
+  /** A message that was sent to the session joined the conversation after this turn. */
   post: InTurn & {
     readonly id: string;
     readonly by?: string | undefined;
     readonly message: UserMessage;
-    /** The background work whose end the message tells. */
+    /** The id of the background work that has ended, if the message reports this end. */
     readonly work?: string | undefined;
   };
-  /** The run goes on with another agent, behind this turn. `from` and `to` are the names of the agents. */
+  /** The run continues with another agent after this turn. `from` and `to` are the names of the agents. */
   handoff: InTurn & { readonly from: string; readonly to: string };
   /** A lifecycle made a decision. */
   decision: { readonly decision: Decision };
@@ -98,7 +105,7 @@ export type AgentEvent = {
   [Type in keyof AgentEvents]: {
     readonly type: Type;
     readonly runId: string;
-    /** The ids of the tool calls that lead to the run, from the outermost. Undefined for a run that no tool call leads to. */
+    /** The ids of the enclosing tool calls, outermost first. Undefined for an outermost run. */
     readonly path?: readonly string[] | undefined;
   } & AgentEvents[Type];
 }[keyof AgentEvents];

@@ -5,7 +5,7 @@ import { hookRunOf } from '../lifecycle/hook-run/hook-run.js';
 import { RunAbortedError } from '../lifecycle/run-failure.js';
 import { RunTimeoutError } from './run-result.js';
 
-/** Sources of an abort for a run that has not started. */
+/** The reasons to abort a run that has not started. */
 interface WaitingRun {
   readonly signal?: AbortSignal | undefined;
   /** Aborted when the consumer leaves the stream of the run. */
@@ -50,7 +50,10 @@ export class AgentLife {
     });
   }
 
-  /** Aborts the runs, and waits up to `limitMs` for runs and tracked work. A tool may ignore its signal. */
+  /**
+   * Aborts the runs, and waits up to `limitMs` for runs and tracked work. A tool that ignores its signal may still run
+   * afterwards.
+   */
   close(clock: Clock, limitMs: number): Promise<void> {
     this.stop.stop(new AgentClosedError(this.agent));
     return this.idle(clock, limitMs);
@@ -87,7 +90,7 @@ export class AgentLife {
   }
 }
 
-/** Starts the time of `timeouts.runMs`. The returned Stop stops at the limit, with a RunTimeoutError. */
+/** Starts the time limit `timeouts.runMs`. The returned Stop stops at the limit, with a RunTimeoutError. */
 export function startLimit(runMs: number | undefined, clock: Clock): Stop | undefined {
   if (runMs === undefined) return undefined;
   const limit = new Stop();

@@ -44,12 +44,14 @@ export interface AgentOptions<Context = unknown> {
   /** Shown in errors, events and traces. Default: `agent`. */
   readonly name?: string | undefined;
   /**
-   * The system message, for every model call. It is not stored in the conversation. A function is called once in each run,
-   * before the hooks. If its text changes from run to run, the service cannot read the conversation from its cache.
+   * The system message of every model call, which is not stored in the conversation. A function is called once in each
+   * run, before the hooks.
+   *
+   * If the text of a function changes between runs, the provider cannot reuse its cache of the conversation.
    */
   readonly instructions?: string | ((run: RunContext<Context>) => string) | undefined;
   readonly tools?: ToolSource<Context> | undefined;
-  /** Called in order of descending priority, then in the order of this array. */
+  /** The lifecycles, called in order of descending priority, then in the order of this array. */
   readonly lifecycle?: readonly AgentLifecycle<Context>[] | undefined;
   /** Loaded in this order before the first run. A loader that appears twice is loaded once. */
   readonly loaders?: readonly LifecycleLoader[] | undefined;
@@ -61,7 +63,7 @@ export interface AgentOptions<Context = unknown> {
   readonly timeouts?: Timeouts | undefined;
   /** Stores the sessions. Default: in memory. */
   readonly store?: SessionStore | undefined;
-  /** Default: logs warnings and errors to the console. */
+  /** Receives the log messages. Default: logs warnings and errors to the console. */
   readonly logger?: Logger | undefined;
   /** The source of the time and of timers. Default: the system clock. */
   readonly clock?: Clock | undefined;
@@ -86,7 +88,7 @@ export interface RunOptions<Context = unknown, Schema extends OutputSchema | und
   readonly context?: Context | undefined;
   /** The previous messages of the conversation, without instructions. */
   readonly messages?: readonly MessageInput[] | undefined;
-  /** The schema of the answer. The model is asked again once after a mismatch; then OutputInvalidError is thrown. */
+  /** The schema of the answer. After a mismatch, the model is asked once more; then OutputInvalidError is thrown. */
   readonly output?: Schema | undefined;
   /** Decisions on the calls that wait at the end of `messages`, by the ids in `pending`. Undecided calls keep waiting. */
   readonly resume?: ResumeDecisions | undefined;
@@ -99,9 +101,9 @@ export interface RunOptions<Context = unknown, Schema extends OutputSchema | und
   readonly maxTurns?: number | TurnLimit | undefined;
   /** Merged over the agent's timeouts. */
   readonly timeouts?: Timeouts | undefined;
-  /** The run that this run is part of, from a hook or a tool context. Aborting the parent aborts this run. */
+  /** The enclosing run, from a hook or a tool context. Aborting the enclosing run aborts this run. */
   readonly parent?: ToolRun | undefined;
-  /** For `stream`: true also yields the events of the runs inside of the tool calls, with their `path`. Default: false. */
+  /** For `stream`: true also yields the events of the nested runs, with their `path`. Default: false. */
   readonly nested?: boolean | undefined;
 }
 
@@ -109,11 +111,14 @@ export interface RunOptions<Context = unknown, Schema extends OutputSchema | und
 export interface SessionRunOptions<Context = unknown, Schema extends OutputSchema | undefined = undefined>
   extends Omit<RunOptions<Context, Schema>, 'messages'> {
   /**
-   * The id of the input in the record. A run with the id of an earlier input adds nothing twice: it goes on from that input,
-   * or returns the answer that it got. Default: a generated id.
+   * The id of the input in the record. A second run with the same id adds no message. It continues from the first
+   * input, or returns its answer. Default: a generated id.
    */
   readonly id?: string | undefined;
-  /** The entry that the input follows: the run begins a new branch there. `null` is the start. Default: the latest one. */
+  /**
+   * The entry after which the input is added. An earlier entry starts a new branch; `null` stands for the start.
+   * Default: the latest entry.
+   */
   readonly at?: string | null | undefined;
   /** Identifies who speaks or decides, for the record. */
   readonly by?: string | undefined;
@@ -124,7 +129,7 @@ export type RunArguments<Context, Options = RunOptions<Context>> = unknown exten
   ? [options?: Options]
   : [options: Options & { readonly context: Context }];
 
-/** Options of `agent.session`. The owner, the title and the data are stored when the session is saved for the first time. */
+/** Options of `agent.session`. The owner, the title and the data are stored with the first entry of a new session. */
 export interface SessionOptions extends SessionDetails {
   /** The id of an existing session, or of a new one. Default: a generated id. */
   readonly id?: string | undefined;
@@ -133,8 +138,8 @@ export interface SessionOptions extends SessionDetails {
   /** Receives the events of the runs, so that `attach` can follow them from other requests and processes. Default: none. */
   readonly runLog?: RunLog | undefined;
   /**
-   * `keep` adds the text that an aborted run had shown to the record, as an assistant message with `stopped: true`.
-   * `discard` drops it. Default: `keep`.
+   * `keep` stores the text that an aborted run has shown, as an assistant message with `stopped: true`. `discard` drops
+   * this text. Default: `keep`.
    */
   readonly onAbort?: 'keep' | 'discard' | undefined;
 }
@@ -145,7 +150,7 @@ export type AnyRunOptions = RunOptions<never, OutputSchema | undefined>;
 /** The options of a run in a session, with any schema and context type. */
 export type AnySessionRunOptions = SessionRunOptions<never, OutputSchema | undefined>;
 
-/** The part of a RunConfig that does not depend on lifecycles, with defaults, and the session store. */
+/** The options of an agent with defaults: the members of a RunConfig that do not depend on lifecycles, and the store. */
 export type AgentDefaults = Omit<RunConfig, 'chain' | 'catalog' | 'hub' | 'life' | 'engine'> & {
   readonly store: SessionStore;
 };
@@ -182,7 +187,7 @@ const maxTurns: OptionRule = {
   members: { limit: turns, total: turns, atLimit: oneOf('throw', 'answer') } satisfies OptionTable<TurnLimit>,
 };
 
-/** Options that an agent and a run have in common. `tools` are checked when they are read. */
+/** Options of both an agent and a run. `tools` are checked when they are read. */
 const sharedRules = {
   tools: anything,
   maxTurns: alsoCalled(maxTurns, 'maxSteps', 'maxIterations', 'stopWhen'),

@@ -50,8 +50,10 @@ export class Agent<Context = unknown> {
 
   /**
    * Runs until the model gives a final answer, a lifecycle ends the run, or a limit is reached. With an empty input,
-   * the run continues from `messages` alone. Rejects with a KeelsonError, unless your own logger, clock or ids throw.
-   * If the run had started, the error has the `messages` of the run.
+   * the run continues from `messages` alone.
+   *
+   * Rejects with a KeelsonError, unless your own logger, clock or ids throw. If the run had started, the error has the
+   * `messages` of the run.
    *
    * @example
    * const { text } = await agent.run('Which files mention the licence?');
@@ -75,7 +77,7 @@ export class Agent<Context = unknown> {
   }
 
   /**
-   * Starts a run, as `run` does, and returns its events as they happen, and its result.
+   * Starts a run, as `run` does. Returns a stream of its events with the `result`.
    *
    * @example
    * for await (const event of agent.stream('Hello')) {
@@ -110,8 +112,8 @@ export class Agent<Context = unknown> {
   }
 
   /**
-   * Adds a lifecycle to all later runs. Returns a function that removes the lifecycle. After the removal none of its
-   * hooks is called, also in active runs.
+   * Adds a lifecycle to all later runs. Returns a function that removes the lifecycle. Removed hooks are not called
+   * again, even in active runs.
    */
   use(lifecycle: AgentLifecycle<Context>): () => void {
     return this.engine.registry.use(lifecycle);
@@ -148,9 +150,11 @@ export class Agent<Context = unknown> {
   }
 
   /**
-   * Makes a tool that runs this agent for another agent. The run gets the signal and the context of the calling run,
-   * and its tokens count in the usage of the calling run. A failed run becomes an error result. While a run waits for
-   * decisions, so does the call: `pending` of the calling run has what waits, under the ids of the calls that lead to it.
+   * Makes a tool that runs this agent for another agent. The nested run gets the signal and the context of the calling
+   * run. Its tokens count in the usage of the calling run.
+   *
+   * A failed run becomes an error result. While the nested run waits for decisions, the tool call waits too. Then
+   * `pending` of the calling run lists the waiting calls.
    *
    * @example
    * const librarian = agent.asTool({ name: 'librarian', description: 'Finds books.' });
@@ -171,9 +175,11 @@ export class Agent<Context = unknown> {
   }
 
   /**
-   * Starts no more runs, and lets runs and background works go on for `drainMs` milliseconds (default: 0). Then aborts the rest,
-   * closes the sessions, calls `onShutdown` in reverse order, and closes the loaders. Failures are logged. Further calls
-   * return the same promise.
+   * Closes the agent. No new run starts; active runs and background works continue for `drainMs` milliseconds (default:
+   * 0), and are then aborted.
+   *
+   * Then closes the sessions, calls `onShutdown` in reverse order, and closes the loaders. Failures are logged. Further
+   * calls return the same promise.
    *
    * @example
    * process.once('SIGTERM', () => agent.close({ drainMs: 20_000 }));
@@ -183,7 +189,7 @@ export class Agent<Context = unknown> {
     return this.engine.close(options.drainMs ?? 0);
   }
 
-  /** As `close`, for `await using`. */
+  /** Calls `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

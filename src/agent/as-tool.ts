@@ -29,21 +29,21 @@ export interface AsToolOptions<Schema extends StandardSchema | JsonSchema = Prom
   /** Converts the arguments to the agent's input. Default: `prompt` if it is a string, else the arguments as JSON. */
   readonly toPrompt?: ((input: InputOf<Schema>) => string) | undefined;
   readonly timeoutMs?: number | undefined;
-  /** Called with every event of the runs that the tool starts, each with its `path`. An error of the function is logged. */
+  /** Called with every event of the nested runs, each with its `path`. An error of the function is logged. */
   readonly onEvent?: ((event: AgentEvent) => Awaitable<void>) | undefined;
 }
 
 /** The default schema of the arguments. */
 export type PromptSchema = StandardSchema<{ prompt: string }>;
 
-/** Starts a run, and passes its events to `onEvent`. */
+/** Starts a nested run, and passes its events to `onEvent`. */
 export type StartRun = (
   input: string,
   options: AnyRunOptions,
   onEvent: AsToolOptions['onEvent'],
 ) => Promise<RunResult<unknown>>;
 
-/** `defineTool` checks the values that it gets. */
+/** `defineTool` checks the options with the rule `anything`. */
 const rules = {
   name: anything,
   description: required(text),
@@ -61,7 +61,7 @@ export interface ToolAgent {
   readonly run: StartRun;
 }
 
-/** Makes a tool that runs an agent as a child of the calling run. If the run is suspended, the call waits. */
+/** Makes a tool that runs an agent in a nested run. If the nested run is suspended, the tool call waits. */
 export function agentTool(
   { name: agent, findTool, run }: ToolAgent,
   options: AsToolOptions<StandardSchema | JsonSchema>,
@@ -80,7 +80,7 @@ export function agentTool(
     execute: async (args, context) => {
       const { run: parent } = context;
       const call = outerCallOf(parent);
-      // A run inside of a call is aborted with it.
+      // A nested run follows the signal of its tool call without this.
       const signal = call === undefined ? context.signal : undefined;
       const earlier = call?.goOn();
       const answer = earlier && answerOf(earlier);
@@ -102,7 +102,7 @@ export function agentTool(
   return tool;
 }
 
-/** Returns the answer of a run that had ended when the process stopped. */
+/** Returns the answer of a nested run that had ended before the process stopped. */
 function answerOf({ run, decisions }: ResumedInside): string | undefined {
   const last = run.messages.at(-1);
   const isAnswer = last?.role === 'assistant' && !last.suspended && toolCallsOf(last).length === 0;

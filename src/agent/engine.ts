@@ -55,13 +55,13 @@ interface LifecycleStatus {
   readonly hooks: readonly string[];
 }
 
-/** Makes the run of an agent durable, if the run around it is. */
+/** Makes the nested run of an agent durable if the enclosing run is durable. */
 function insideOf(parent: ToolRun, config: RunConfig): RunConfig {
   const engine = (hookRunOf(parent) as Run | undefined)?.config?.chain.durable;
   return engine === undefined || config.chain.durable !== undefined ? config : engine.adopt(config);
 }
 
-/** A run inside of a call that goes on with no earlier one. */
+/** Stands for the earlier run if a nested run has none. */
 const NO_RUN: Partial<WaitingRun> = {};
 
 /** Time limit in milliseconds for the aborted runs when the agent is closed. */
@@ -99,14 +99,14 @@ export class Engine implements RunEngine {
       const own = this.configFor(options, given);
       const config = options.parent === undefined ? own : insideOf(options.parent, own);
       const attached = options.parent === undefined ? given : this.placed(options.parent, given);
-      // A run that drains may still start runs of its own.
+      // A run that is still active while the agent drains may start nested runs.
       const { life } = this;
       const isOpen = life.isOpen || (options.parent !== undefined && !life.stop.stopped);
       const isReady = isOpen && this.loading.isDone;
       if (isReady && !mayBelongToAnother(options.messages, config)) {
         return startRun(new Run(config, options, attached), input, options);
       }
-      // Starts the limit of `timeouts.runMs` before the run, which has to wait.
+      // Starts the limit `timeouts.runMs` now, because the run has to wait before it begins.
       const limit = attached.limit ?? startLimit(config.timeouts.runMs, config.clock);
       const limited = { ...attached, limit };
       if (!isReady) return this.launchLater(input, options, limited);
@@ -130,12 +130,14 @@ export class Engine implements RunEngine {
     return tools === undefined ? own : { ...own, catalog: own.catalog.with(tools) };
   }
 
-  /** Resolves when the agent can have a part in a run. */
+  /** Resolves when the loaders have finished, so that a run can be handed over to the agent. */
   async ready(): Promise<void> {
     if (!this.loading.isDone) await this.loading.ready();
   }
 
-  /** Names a run inside of a tool call, and puts it in the record of the run around it. A run of a session has both already. */
+  /**
+   * Gives a nested run its id and its place in the record of the enclosing run. A run of a session has both already.
+   */
   private placed(parent: ToolRun, attached: Attached): Attached {
     const call = attached.runId === undefined ? outerCallOf(parent) : undefined;
     if (call === undefined) return attached;
@@ -160,7 +162,7 @@ export class Engine implements RunEngine {
     }
   }
 
-  /** Starts a run with the agent that its messages were handed over to. */
+  /** Starts a run with the agent that owns the conversation after a handover. */
   private async goOn(run: Run, input: string | UserMessage, options: AnyRunOptions): Promise<RunResult<unknown>> {
     const { attached } = run;
     try {
@@ -248,7 +250,7 @@ export class Engine implements RunEngine {
   }
 }
 
-/** True if another agent may go on with the messages, which are not checked yet. */
+/** True if the messages may belong to another agent after a handover. The messages are not checked yet. */
 function mayBelongToAnother(messages: AnyRunOptions['messages'], { agent, catalog }: RunConfig): boolean {
   const last = lastAnswerIn(messages);
   return last !== undefined && ((last.agent ?? agent) !== agent || catalog.current().hasHandoffs);

@@ -8,12 +8,15 @@ import type { RunConfig } from './run/run-config.js';
 import { callModel } from './run/turn/model-call.js';
 import { callTool } from './run/turn/tool-call.js';
 
-/** The lifecycles of an agent, and the run configuration that is compiled when the list changes. */
+/** The lifecycles of an agent. Compiles the run configuration again when a lifecycle is added or removed. */
 export class LifecycleRegistry {
   /** The configuration of a run without options. */
   config: RunConfig;
   private registered: readonly RegisteredLifecycle[];
-  /** The lifecycles whose `onInit` has not completed. The LoaderRunner removes those that it has initialised. */
+  /**
+   * The lifecycles whose `onInit` has not completed. The LoaderRunner removes a lifecycle from this set after its
+   * `onInit`.
+   */
   readonly uninitialised: Set<RegisteredLifecycle>;
   /** Maps each function that `use` returned to its lifecycle. */
   private readonly used = new WeakMap<() => void, RegisteredLifecycle>();

@@ -6,15 +6,15 @@ import { isPromise } from '../internal/promise.js';
 import type { RunWatch } from '../lifecycle/hook-run/hook-run.js';
 import type { AgentEvent } from './agent-event.js';
 
-/** Receives the events of a run. Event objects are only created while there is a listener. */
+/** Receives the events of a run. An event object is created only if the run has a listener. */
 export interface RunListeners {
   readonly active: boolean;
   /** True if this type of event has a listener. */
   hears(type: AgentEvent['type']): boolean;
   emit(event: AgentEvent): void;
-  /** Receives the events of the runs inside. Undefined if nobody wants them. */
+  /** Receives the events of nested runs. Undefined if no listener wants these events. */
   readonly nested?: EventSink | undefined;
-  /** Hears also of hooks and of model calls, in the run and in the runs inside. */
+  /** Observes the hooks and the model calls of the run and of its nested runs. */
   readonly watch?: RunWatch | undefined;
 }
 
@@ -83,9 +83,9 @@ export class AgentListeners implements RunListeners {
 interface Destinations {
   /** The consumer of the stream of the run. */
   readonly sink: EventSink | undefined;
-  /** True if the consumer also gets the events of the runs inside. */
+  /** True if the consumer also gets the events of the nested runs. */
   readonly hasNested: boolean;
-  /** The consumers of the runs around this one, if they get nested events. */
+  /** The consumers of the enclosing runs that asked for nested events. */
   readonly around: EventSink | undefined;
   readonly path: readonly string[] | undefined;
 }

@@ -58,7 +58,7 @@ export class LoaderRunner {
     return this.end(`Loader "${entry.loader.name}"`, () => entry.loader.close?.());
   }
 
-  /** Calls `close` with a time limit. A failure or a timeout is logged, so that the agent can still be closed. */
+  /** Calls `close` with a time limit. Logs a failure or a timeout, so that the agent continues to close. */
   async end(what: string, close: () => Awaitable<void> | undefined): Promise<void> {
     const { config } = this.registry;
     try {

@@ -14,14 +14,14 @@ export interface LoaderStatus {
   readonly details?: unknown;
 }
 
-/** A loader of an agent, and how far it is. */
+/** A loader of an agent with its current state. */
 export interface LoaderState {
   readonly loader: LifecycleLoader;
   state: LoaderStatus['state'];
   error: string | undefined;
 }
 
-/** The agent that a loader is loaded for. */
+/** The agent for which a loader is loaded. */
 interface LoadingAgent {
   readonly host: LoaderHost;
   readonly life: AgentLife;
@@ -50,7 +50,7 @@ export async function runLoader(entry: LoaderState, { host, life, clock, close }
     entry.state = 'failed';
     entry.error = describeError(cause);
     if (life.stop.stopped && cause === life.stop.reason) {
-      // The loader may still open something, which has to be closed.
+      // The loader may still acquire something after the failure, so close it once it settles.
       loading.then(close).catch(() => {});
       throw cause;
     }

@@ -25,8 +25,9 @@ export interface CompletedRun<Output = string> extends RunRecord {
 export interface SuspendedRun extends RunRecord {
   readonly status: 'suspended';
   /**
-   * The open tool calls of the last turn, in call order, or the answer that a hook suspended in `afterModel`. In the place of
-   * a call with a run inside that waits, there is what waits in that run.
+   * The open tool calls of the last turn in call order, or the answer that a hook suspended in `afterModel`.
+   *
+   * If a call waits because of a nested run, the list has the waiting calls of the nested run instead of the call.
    */
   readonly pending: readonly (PendingCall | PendingAnswer)[];
   readonly output?: undefined;
@@ -34,15 +35,18 @@ export interface SuspendedRun extends RunRecord {
 
 /** The members that completed and suspended results have in common. */
 interface RunRecord {
-  /** The answer after `afterAgent`. For a suspended run, the text beside the open tool calls. */
+  /** The answer after `afterAgent`. For a suspended run, the text that the model wrote with the open tool calls. */
   readonly text: string;
   /** The messages that this run added, starting with the user message. */
   readonly messages: readonly Message[];
-  /** The working messages at the end, without the instructions. Pass them to the next run as `messages`. */
+  /**
+   * The messages that the model reads at the end of the run, without the instructions. Pass them to the next run as
+   * `messages`.
+   */
   readonly history: readonly Message[];
-  /** Tokens of every model call of this run and of the agents that it used as tools. */
+  /** The tokens of every model call of this run and of its nested runs. */
   readonly usage: Usage;
-  /** The number of model calls, including repairs of the output, without retries by hooks. */
+  /** The number of model calls, including repairs of the output. Retries by hooks do not count. */
   readonly turns: number;
   /** The finish reason of the last response; `other` if no model was called. */
   readonly finishReason: FinishReason;
@@ -50,17 +54,17 @@ interface RunRecord {
   readonly annotations?: Annotations | undefined;
   /** The decisions of the lifecycles, in the order in which they were made. */
   readonly decisions: readonly Decision[];
-  /** The runs inside of the tool calls of this run that ended before it, in the order of their ends. Undefined without such runs. */
+  /** The nested runs that have ended, in the order of their ends. Undefined without nested runs. */
   readonly nested?: readonly NestedRun[] | undefined;
 }
 
-/** A run inside of a tool call, in the result or the error of the run around it. Plain data. */
+/** A nested run, in the result or the error of the enclosing run. Plain data. */
 export interface NestedRun extends Pick<RunRecord, 'messages' | 'usage' | 'decisions' | 'nested'> {
   readonly runId: string;
   readonly agent: string;
-  /** The ids of the tool calls that lead to the run. The last one is a call of the run around it. */
+  /** The ids of the enclosing tool calls, outermost first. The last id is a call of the enclosing run. */
   readonly path: readonly string[];
-  /** The number of the turn of that call. */
+  /** The turn of the enclosing run that made the call. */
   readonly turn: number;
   readonly status: 'completed' | 'suspended' | 'failed';
   readonly pending: SuspendedRun['pending'];
@@ -70,9 +74,9 @@ export interface NestedRun extends Pick<RunRecord, 'messages' | 'usage' | 'decis
 
 /** A tool call that waits for a decision, or for its result. */
 export interface PendingCall extends Omit<ToolCallPart, 'inside'> {
-  /** The id of the call. For a call inside of others, the ids of `path` and its own, joined by `/`. */
+  /** The id of the call. For a call of a nested run, the ids of `path` and the call's own id, joined by `/`. */
   readonly id: string;
-  /** The ids of the calls that lead to the run of this call, from the outermost. Undefined for a call of the run itself. */
+  /** The ids of the enclosing tool calls, outermost first. Undefined for a call of the run itself. */
   readonly path?: readonly string[] | undefined;
   /** The name of the agent that made the call. Undefined for a call of the run itself. */
   readonly agent?: string | undefined;
@@ -89,9 +93,9 @@ export interface PendingCall extends Omit<ToolCallPart, 'inside'> {
  */
 export interface PendingAnswer {
   readonly type: 'answer';
-  /** `answer`. For the answer of a run inside of calls, the ids of `path` and `answer`, joined by `/`. */
+  /** `answer`. For the answer of a nested run, the ids of `path` and `answer`, joined by `/`. */
   readonly id: string;
-  /** The ids of the calls that lead to the run of this answer, from the outermost. Undefined for the run itself. */
+  /** The ids of the enclosing tool calls, outermost first. Undefined for the run itself. */
   readonly path?: readonly string[] | undefined;
   /** The name of the agent that gave the answer. Undefined for the run itself. */
   readonly agent?: string | undefined;
@@ -99,7 +103,7 @@ export interface PendingAnswer {
   readonly reason: string;
   /** The name of the lifecycle that suspended the answer. */
   readonly by: string;
-  /** Only a call has a name and arguments. */
+  /** Never set: only a tool call has a name. */
   readonly name?: undefined;
   readonly input?: undefined;
 }
@@ -129,7 +133,7 @@ export interface InvalidOutput {
   /** The unparsed answer. */
   readonly text: string;
   readonly issues: readonly StandardIssue[];
-  /** Undefined for the answer of a hook. */
+  /** Undefined if a hook gave the answer. */
   readonly finishReason?: FinishReason | undefined;
 }
 
@@ -141,9 +145,9 @@ export class OutputInvalidError extends RunError implements InvalidOutput {
   readonly code = 'ERR_OUTPUT_INVALID';
   /** The unparsed answer of the model. Not enumerable, so logs do not show it. */
   readonly text: string;
-  /** The problems with the answer. Not enumerable, because some libraries quote the answer in them. */
+  /** The problems with the answer. Not enumerable, because some schema libraries quote the answer in their messages. */
   readonly issues: readonly StandardIssue[];
-  /** Why the model stopped. Undefined for the answer of a hook. */
+  /** The reason why the model stopped. Undefined if a hook gave the answer. */
   readonly finishReason: FinishReason | undefined;
 
   constructor(message: string, { text, issues, finishReason }: InvalidOutput) {
@@ -155,12 +159,12 @@ export class OutputInvalidError extends RunError implements InvalidOutput {
   }
 }
 
-/** The parts of a failed run that its error does not hold. */
+/** The members of a failed run that its error does not have. */
 export type FailureRecord = Pick<RunRecord, 'decisions' | 'nested'>;
 
 const NOTHING: FailureRecord = { decisions: [] };
 
-/** By error. The class RunError belongs to the layer of the model, which knows no decisions. */
+/** The records by error. RunError is in the model layer, which must not import decisions. */
 const records = new WeakMap<object, FailureRecord>();
 
 /** Keeps the record of a failed run for `formatRun`. */

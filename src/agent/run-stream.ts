@@ -6,13 +6,16 @@ import type { AgentEvent } from './agent-event.js';
 import type { RunResult } from './run-result.js';
 
 /**
- * The events of a run, in order, for one consumer. The run starts at once, even if nobody reads the events. Leaving the
- * loop early aborts the run. If the run fails, the iteration throws the error of the run after the last event.
+ * The events of a run, in order, for one consumer. The run starts at once, even if nobody reads the events.
+ *
+ * Leaving the loop early aborts the run. If the run fails, the iteration throws the error after the last event.
  */
 export interface RunStream<Output = string> extends AsyncIterable<AgentEvent> {
   /**
-   * The text of every turn, without the runs inside; the answer comes last. Read either `text` or the events, because both
-   * read from one queue. If a model call is retried, the text of both attempts appears. To show only the last attempt, read the events and
+   * The text of every turn, without nested runs; the answer comes last. Read either `text` or the events, because both
+   * read from one queue.
+   *
+   * If a model call is retried, the text of both attempts appears. To show only the last attempt, read the events and
    * clear the text when `attempt` changes.
    *
    * @example
@@ -20,8 +23,10 @@ export interface RunStream<Output = string> extends AsyncIterable<AgentEvent> {
    */
   readonly text: AsyncIterable<string>;
   /**
-   * The output while it is written, and at last the checked output. Unfinished values are neither checked nor converted by the
-   * schema. A later attempt or turn starts again. Read `output`, `text` or the events, because all read from one queue.
+   * The output while the model writes it, then the checked output. The schema neither checks nor converts unfinished
+   * values. A later attempt or turn starts again.
+   *
+   * Read `output`, `text` or the events, because all three read from one queue.
    *
    * @example
    * const output = z.object({ title: z.string(), steps: z.array(z.string()) });
@@ -29,20 +34,24 @@ export interface RunStream<Output = string> extends AsyncIterable<AgentEvent> {
    */
   readonly output: AsyncIterable<PartialOutput<Output>>;
   /**
-   * Cancels one tool call, of this run or of a run inside: the ids of the calls that lead to it, from the outermost. Aborts its
-   * signal and the runs inside of it, and the model reads an error result with the reason. The other calls go on. Resolves with
-   * false if no such call is running, and in a durable run.
+   * Cancels one tool call of this run or of a nested run. `path` lists the ids of the enclosing tool calls and of the
+   * call, outermost first.
+   *
+   * Aborts the signal and the nested runs of the call, and the model reads an error result with the reason. The other
+   * calls continue.
+   *
+   * Resolves with false if the call is not running, or if the run is durable.
    *
    * @example
    * const stream = agent.stream('Book a flight.');
    * await stream.cancel(['call_1'], 'too expensive');
    */
   cancel(path: readonly string[], reason?: string): Promise<boolean>;
-  /** The result or the error of the run. Ignoring it does not cause an unhandled rejection. */
+  /** The result of the run. Rejects with the error of the run. Ignoring the promise causes no unhandled rejection. */
   readonly result: Promise<RunResult<Output>>;
 }
 
-/** An output that is still written: members can be missing, and strings and arrays can be short. */
+/** An output while the model writes it: members can be missing, and strings and arrays can be incomplete. */
 export type PartialOutput<Output> = Output extends readonly (infer Item)[]
   ? readonly PartialOutput<Item>[]
   : Output extends object
@@ -58,7 +67,7 @@ export interface Cancellable {
   cancel(path: readonly string[], reason: string | undefined): Awaitable<boolean>;
 }
 
-/** The rule of a path of tool calls. */
+/** Accepts a path of tool calls: an array of ids. */
 export const callPath: OptionRule = {
   expected: 'an array of one or more ids of tool calls',
   accepts: (value) => Array.isArray(value) && value.length > 0 && value.every((id) => fullText.accepts(id)),
@@ -69,7 +78,7 @@ export interface StreamConsumer {
   readonly sink: (event: AgentEvent) => void;
   /** Aborted when the consumer leaves. */
   readonly left: AbortSignal;
-  /** Call it when the run has started. */
+  /** The run calls this function when it starts. */
   readonly onStart: (run: Cancellable) => void;
 }
 
@@ -86,7 +95,7 @@ export class EventStream<Output> implements RunStream<Output>, AsyncIterator<Age
   private ended = false;
   private reported = false;
 
-  /** `start` starts the run. It passes the events to `sink`, and aborts the run when `left` aborts. */
+  /** `start` starts the run. The run passes its events to `sink`, and is aborted when `left` aborts. */
   constructor(start: (consumer: StreamConsumer) => Promise<RunResult<Output>>) {
     const sink = (event: AgentEvent) => {
       const resolve = this.waiting.shift();
@@ -116,7 +125,7 @@ export class EventStream<Output> implements RunStream<Output>, AsyncIterator<Age
     return outputOfEvents(this);
   }
 
-  /** Reports the name that other libraries use for `text`. */
+  /** Throws: `textStream` of other libraries is `text` here. */
   get textStream(): never {
     throw new OptionInvalidError('textStream', 'unknown stream member `textStream`; use `text`');
   }
@@ -145,7 +154,9 @@ export class EventStream<Output> implements RunStream<Output>, AsyncIterator<Age
     return END;
   }
 
-  /** Ends the iteration. Rejects with the error of the run the first time only, unless the consumer has left. */
+  /**
+   * Ends the iteration. Only the first call rejects with the error of the run, and only if the consumer has not left.
+   */
   private last(): Promise<Read> {
     if (this.reported || this.left.signal.aborted) return Promise.resolve(END);
     this.reported = true;
@@ -166,17 +177,17 @@ async function* outputOfEvents<Output>(stream: RunStream<Output>): AsyncGenerato
   if (result.status === 'completed') yield result.output as PartialOutput<Output>;
 }
 
-/** Tells the events of a run from those of the runs inside of it. */
+/** Tells the events of the streamed run from the events of nested runs. */
 export class OwnEvents {
   private depth = Number.POSITIVE_INFINITY;
 
-  /** Call it with every event of the stream, in order. */
+  /** Returns true for an event of the streamed run. Call it with every event of the stream, in order. */
   has({ path = [] }: AgentEvent): boolean {
     this.depth = Math.min(this.depth, path.length);
     return path.length === this.depth;
   }
 
-  /** Returns the ids of the calls that lead from the run of the stream to the run of the event. Call it instead of `has`. */
+  /** Returns the path of an event relative to the streamed run. Call it instead of `has`. */
   pathOf(event: AgentEvent): readonly string[] {
     return this.has(event) ? [] : (event.path ?? []).slice(this.depth);
   }

@@ -6,7 +6,7 @@ import type { Awaitable } from '../internal/promise.js';
 import { Stop } from '../internal/stop.js';
 import type { ConceptSettings } from './concept-options.js';
 
-/** The lookup of a call's concepts. */
+/** Shared by all concept lookups of one tool call. */
 export interface ContextBuild {
   readonly settings: ConceptSettings;
   readonly clock: Clock;

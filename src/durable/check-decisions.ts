@@ -5,7 +5,7 @@ import { editProblem } from '../tools/edit-check.js';
 import { isEdit, kindOf, resolveEdit } from '../tools/edited-approval.js';
 import { rememberedTool } from '../tools/tool-set.js';
 
-/** Returns the problem with decisions that came from outside, or undefined. */
+/** Explains what is wrong with decisions from outside the program. Resolves with undefined if they are valid. */
 export async function decisionProblem(
   decisions: unknown,
   { pending }: Pick<RunResult, 'pending'>,
@@ -23,7 +23,7 @@ export async function decisionProblem(
   return undefined;
 }
 
-/** Without the tool of the call, the next run checks new arguments. */
+/** Checks one decision. If the tool of the call is unknown here, the next run checks new arguments. */
 async function problemOf(call: PendingCall | PendingAnswer, given: unknown): Promise<string | undefined> {
   const decision = isEdit(given) && call.type !== 'answer' ? resolveEdit(call, given) : given;
   const kind = kindOf(call);

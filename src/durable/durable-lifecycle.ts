@@ -40,24 +40,28 @@ import { durableSessions } from './session-steps.js';
 import type { BlobStore } from './step.js';
 import { modelStep, toolStep } from './wraps.js';
 
-/** A lifecycle that makes the calls of an agent steps of a durable engine. Made by {@link durable}. */
+/**
+ * A lifecycle that makes the model calls and tool calls of an agent steps of a durable engine. Made by {@link durable}.
+ */
 export interface DurableLifecycle extends AgentLifecycle {
   /**
-   * Returns the options of an agent whose runs are durable. Adds this lifecycle, `ids`, `clock`, and a session store that
-   * loads and saves in steps.
+   * Returns the options of a durable agent. Adds this lifecycle, `ids`, `clock`, and a session store whose loads and
+   * writes are steps.
    */
   options<Context = unknown>(options: AgentOptions<Context>): AgentOptions<Context>;
-  /** Makes a session store that loads and saves in steps, for `agent.session({ store })`. */
+  /** Makes a session store whose loads and writes are steps, for `agent.session({ store })`. */
   sessions(store: SessionStore): SessionStore;
 }
 
 /**
- * Makes the model calls and the tool calls of an agent steps of a durable engine. Create one for each execution of the
- * engine, such as a Restate invocation, and pass `options` to the agent. When the engine starts the execution again after a
- * crash, each stored step gives its stored result, and the run continues after it.
+ * Makes the model calls and tool calls of an agent steps of a durable engine. Create one for each execution of the
+ * engine, such as a Restate invocation, and pass `options` to the agent.
  *
- * Priority 100: the wraps of other lifecycles run inside of a step, once. Their `before*` and `after*` hooks run again on a
- * replay, so they must be deterministic, or be named in `hooks`.
+ * After a crash, the engine starts the execution again. Then each stored step returns its stored result, and the run
+ * continues after the last one.
+ *
+ * Priority 100: the wrap hooks of other lifecycles run inside a step, once. Their `before*` and `after*` hooks run
+ * again on a replay, so they must be deterministic, or be named in `hooks`.
  *
  * @example
  * const engine = durable({ step: restateStep(ctx) });
@@ -78,18 +82,21 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
   private readonly retries: StoreRetries;
   private readonly settings: ResolvedOptions;
   private readonly named: NamedLifecycles;
-  /** The wraps alone. An agent compares each other member with the names of hooks, which takes longer than the rest. */
+  /**
+   * An object with only the wrap hooks, because an agent compares each further member with the names of hooks, which
+   * takes longer than the rest.
+   */
   private readonly wraps: AgentLifecycle;
   private readonly runs = new WeakMap<RunContext, RunSteps>();
-  /** The clock of the agent that ran first. */
+  /** The clock of the first agent that ran. */
   private first: Clock | undefined = undefined;
-  /** The hooks that are steps, by the clock of the agent. */
+  /** The hooks that are steps, by the clock of their agent. */
   private readonly hooks = new WeakMap<Clock, HookNames>();
-  /** The hooks, the clock and the ids of agents inside of durable runs, by their own hooks. */
+  /** The hooks, clocks and ids of agents in nested runs, by the original hooks of the agent. */
   private readonly adopted = new WeakMap<Chain, Pick<RunConfig, 'chain' | 'clock' | 'ids'>>();
   /** True if an older version of this library began the execution. */
   private isOld = false;
-  /** The clocks of the agents whose tools may differ between two attempts. */
+  /** The clocks of agents whose tools may differ between two attempts. */
   private readonly withLiveTools = new WeakSet<Clock>();
 
   constructor(settings: ResolvedOptions) {
@@ -107,7 +114,7 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
 
   options<Context = unknown>(options: AgentOptions<Context>): AgentOptions<Context> {
     const { lifecycle = [], loaders = [], tools, store, logger } = options;
-    // The agent describes the invalid option.
+    // The agent reports the invalid option.
     if (!Array.isArray(lifecycle) || !Array.isArray(loaders)) return options;
     validateOption('clock', options.clock, clockRule);
     const clock = this.steps.time.clockOver(options.clock ?? systemClock);
@@ -133,7 +140,7 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
     return durableSessions(store, this.steps, this.retries);
   }
 
-  /** Finds out which hooks of the run are steps: those of the version that began it. */
+  /** Finds the hooks that are steps in this run: the same hooks as in the version that began the run. */
   async begin({ context }: HookRun): Promise<void> {
     if (stepScope.getStore() !== undefined) return;
     const known = this.known(context);
@@ -169,7 +176,7 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
 
   wrapToolCall(call: ToolCallRequest, next: ToolCallNext): Promise<ToolResult> {
     if (stepScope.getStore() !== undefined) return next();
-    // The calls of the agent are steps of their own.
+    // The calls of the nested agent are steps themselves.
     if (call.tool !== undefined && runsAgent(call.tool) && !this.isOld) return next();
     const { run } = this.known(call.run as RunContext);
     return toolStep(this.steps, { run, key: callKey(run, call.id) }, { call, next });
@@ -192,7 +199,10 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
     return known.restore(stored, isReplay);
   }
 
-  /** An older version of this library began the execution. The steps of its hooks and of its tool lists depend on the parts. */
+  /**
+   * Begins a run of an execution from an older version of this library. Its hooks and tool lists are steps under the
+   * rules of that version.
+   */
   private beginOld(known: RunSteps): void {
     this.isOld = true;
     known.useHooks(namedHooksOf(known.run.config.chain, this.settings.hooks));

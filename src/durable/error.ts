@@ -18,7 +18,7 @@ export class StepDataError extends KeelsonError {
   }
 }
 
-/** The blob store failed, so the step is neither stored nor restored. A later attempt of the execution tries again. */
+/** The blob store failed, so the step was neither stored nor restored. A later attempt of the execution tries again. */
 export class BlobStoreError extends KeelsonError {
   readonly code = 'ERR_BLOB_STORE';
   /** The name of the step. */
@@ -34,12 +34,14 @@ export class BlobStoreError extends KeelsonError {
 }
 
 /**
- * The program does not fit the stored steps of a run: a version with an incompatible change was deployed, or a hook is not
- * deterministic. Thrown before anything runs that is not stored. The run goes on with a version that fits.
+ * The program does not match the stored steps of a run, because of an incompatible new version or a hook that is not
+ * deterministic.
+ *
+ * Thrown before any work that is not stored. The run continues with a version that matches.
  */
 export class ReplayMismatchError extends KeelsonError {
   readonly code = 'ERR_REPLAY_MISMATCH';
-  /** The name of the step that the program asked for, or `the end of the run`. */
+  /** The name of the step that the program started, or `the end of the run`. */
   readonly step: string;
   /** The name of the stored step. */
   readonly stored: string;
@@ -51,7 +53,7 @@ export class ReplayMismatchError extends KeelsonError {
     const asked = cause === undefined ? `asked for step "${step}"` : `ended the run (${describeError(cause)})`;
     super(
       `This version of the program does not fit the stored run, because of ${part}: it ${asked}, but the engine has ` +
-        `stored step "${stored}". Nothing ran. Deploy a version that fits, such as the one before: then the run goes on.`,
+        `stored step "${stored}". Nothing ran. Deploy a version that fits, such as the previous one. Then the run continues.`,
       cause === undefined ? undefined : { cause },
     );
     this.step = step;
@@ -60,7 +62,7 @@ export class ReplayMismatchError extends KeelsonError {
   }
 }
 
-/** Returns the part of the program that makes the step of this name. */
+/** Returns the part of the program that a step name belongs to. */
 function partOf(step: string): string | undefined {
   if (step.startsWith('aside ')) return 'a lifecycle that calls the model itself';
   const [, kind, name] = /^(hook|tool) (\S+)/.exec(step) ?? [];
@@ -104,9 +106,11 @@ export class StepLostError extends KeelsonError {
 
 /**
  * Returns true if a later attempt of the execution would end with the same error, so that the engine should not retry.
- * False for an error that is not from Keelson, for a closed agent, and for an attempt that the engine has ended. Also false
- * for a program that does not fit the stored steps, and for a temporary failure of the blob store or of the session store.
- * The causes of the error count too.
+ * Considers the causes of the error too.
+ *
+ * Returns false for an error that is not from Keelson, a closed agent, an attempt that the engine has ended, and a
+ * program that does not match the stored steps. Also false for a temporary failure of the blob store or the session
+ * store.
  */
 export function isFinalError(error: unknown): boolean {
   if (!(error instanceof KeelsonError)) return false;
@@ -119,12 +123,15 @@ export function isFinalError(error: unknown): boolean {
   return true;
 }
 
-/** Returns true for an error of a session store that may not recur: it is `retryable`, or it is not from Keelson. */
+/**
+ * Returns true for an error of a session store that may be temporary: its `retryable` is true, or it is not from
+ * Keelson.
+ */
 export function isTemporary(error: unknown): boolean {
   return !(error instanceof KeelsonError) || (error as { readonly retryable?: unknown }).retryable === true;
 }
 
-/** Ends the search in a cycle of causes. */
+/** Limits the search, because causes may form a cycle. */
 const MAX_CAUSES = 20;
 
 const TEMPORARY: readonly string[] = ['ERR_AGENT_CLOSED', 'ERR_STEP_LOST', 'ERR_BLOB_STORE', 'ERR_REPLAY_MISMATCH'];

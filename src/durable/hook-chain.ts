@@ -16,17 +16,17 @@ import {
 import { STEP_HOOKS, type StepHook } from './hook-steps.js';
 import { nameOf } from './named-lifecycles.js';
 
-/** The hooks of a run that are steps, such as `audit.beforeModel`, in the order of the steps. */
+/** The hooks of a run that are steps, such as `audit.beforeModel`, in the order of their steps. */
 export type HookNames = readonly string[];
 
-/** Calls a hook in a step. */
+/** A hook as the step calls it. */
 type Hook = (value: unknown, run: RunContext) => unknown;
 type AsStep = (hook: StepHook, entry: RegisteredLifecycle, call: Hook) => Hook;
 
-/** The hooks that write the state of their lifecycle. */
+/** The hooks that write the state of a lifecycle. */
 const WRITERS: readonly StepHook[] = ['beforeModel', 'afterModel'];
 
-/** Returns the hooks of a chain that are steps: those of the named lifecycles, and those that write state. */
+/** Returns the hooks of a chain that are steps: the hooks of the named lifecycles, and the hooks that write state. */
 export function hooksOf(chain: Chain, lifecycles: readonly string[]): HookNames {
   return select(chain, (hook, lifecycle) =>
     stateOf(lifecycle) === undefined ? lifecycles.includes(nameOf(lifecycle) ?? '') : WRITERS.includes(hook),
@@ -49,8 +49,10 @@ function select(
 }
 
 /**
- * Returns a chain in which exactly these hooks are steps, because a stored run has the steps of the version that began it. The
- * hook of a lifecycle that is missing now is a step that does nothing. All other hooks are called without a step.
+ * Returns a chain in which exactly these hooks are steps, because a stored run keeps the steps of the version that
+ * began it.
+ *
+ * The hook of a removed lifecycle becomes a step that does nothing. All other hooks are called without a step.
  */
 export function withHookSteps(chain: Chain, hooks: HookNames, asStep: AsStep): Chain {
   if (hooks.length === 0) return chain;
@@ -64,7 +66,10 @@ export function withHookSteps(chain: Chain, hooks: HookNames, asStep: AsStep): C
   return { ...chain, ...Object.fromEntries(changed) };
 }
 
-/** Adds the durable lifecycle to the chain of an agent. The wraps of the lifecycles in `outside` are around its steps. */
+/**
+ * Adds the durable lifecycle to the chain of an agent. The wrap hooks of the lifecycles in `outside` run outside its
+ * steps.
+ */
 export function durableChain(chain: Chain, durable: AgentLifecycle, outside: readonly string[]): Chain {
   const isOutside = ({ lifecycle }: RegisteredLifecycle) => outside.includes(nameOf(lifecycle) ?? '');
   const around = chain.entries.filter(isOutside).map((entry) => ({ ...entry, priority: 100 }));
@@ -73,13 +78,13 @@ export function durableChain(chain: Chain, durable: AgentLifecycle, outside: rea
   return compileChain([...around, entry, ...inside], callModel, callTool);
 }
 
-/** Returns a chain whose `beforeToolSelection` hooks begin with the one of this lifecycle. */
+/** Returns a chain with the `beforeToolSelection` hook of this lifecycle first. */
 export function withFirst(chain: Chain, lifecycle: Pick<AgentLifecycle, 'beforeToolSelection'>): Chain {
   const entries = [{ ...MISSING, name: 'durable', index: 0, lifecycle }, ...entriesOf(chain, 'beforeToolSelection')];
   return { ...chain, beforeToolSelection: { point: beforeToolSelectionPoint, entries } };
 }
 
-/** Puts the missing lifecycles of `names` before the one that follows them there, and makes all hooks of `names` steps. */
+/** Adds the removed lifecycles of `names` in front of their former successors. Makes all hooks of `names` steps. */
 function inOrder(
   present: readonly RegisteredLifecycle[],
   names: readonly string[],
@@ -118,7 +123,7 @@ function stepOf(entry: RegisteredLifecycle, hook: StepHook, asStep: AsStep): Reg
   return { ...entry, status: MISSING.status, lifecycle: { [hook]: asStep(hook, entry, call) } };
 }
 
-/** Returns the state that a lifecycle keeps outside of its runs. */
+/** Returns the state that a lifecycle keeps between runs. */
 export function stateOf(lifecycle: object): KeptState | undefined {
   return (lifecycle as { readonly [KEPT_STATE]?: KeptState })[KEPT_STATE];
 }

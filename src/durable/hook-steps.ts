@@ -8,7 +8,10 @@ import type { Tool } from '../tools/tool.js';
 import { StepDataError } from './error.js';
 import type { Steps } from './record/steps.js';
 
-/** The hooks that `durable({ hooks })` turns into steps. The wraps are inside of the steps of the calls. */
+/**
+ * The hooks that `durable({ hooks })` turns into steps. Wrap hooks are not listed, because they run inside the steps of
+ * their calls.
+ */
 export const STEP_HOOKS = [
   'beforeAgent',
   'beforeModel',
@@ -20,13 +23,13 @@ export const STEP_HOOKS = [
 
 export type StepHook = (typeof STEP_HOOKS)[number];
 
-/** How the return value of a hook is stored. Arrays refer to the items that the hook got. */
+/** How the return value of a hook is stored. Arrays refer to the items that the hook received. */
 interface HookForm {
   pack(returned: unknown, value: unknown, step: string): unknown;
   unpack(stored: unknown, value: unknown): unknown;
 }
 
-/** A hook of a lifecycle, as a step. */
+/** A hook call that is a step. */
 export interface HookCall {
   readonly hook: StepHook;
   /** The name of the step: `hook audit.beforeModel 2`. */
@@ -38,14 +41,14 @@ export interface HookCall {
   readonly state: KeptState | undefined;
 }
 
-/** The result of a hook. In an object, because `undefined` is not JSON. */
+/** The result of a hook, in an object, because JSON cannot represent `undefined`. */
 interface StoredHook {
   readonly value: unknown;
-  /** The writes of the hook to the state of its lifecycle. */
+  /** The changes of the hook to the state of its lifecycle. */
   readonly writes?: JsonValue | undefined;
 }
 
-/** Calls a hook in a step, and returns what it returned. */
+/** Calls a hook in a step. Returns the return value of the hook. */
 export async function hookStep(
   steps: Steps,
   { hook, step, run, value, state }: HookCall,

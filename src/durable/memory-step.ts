@@ -20,13 +20,15 @@ export interface MemoryStepOptions {
 
 /** A step that stores results in memory. */
 export interface MemoryStep extends Step {
-  /** The stored steps, in the order in which they began. A step that has not ended leaves a hole. */
+  /** The stored steps, in the order in which they began. A step that has not ended leaves an empty slot. */
   readonly journal: readonly (JournalEntry | undefined)[];
 }
 
 /**
- * Makes a step that stores results in an array. For tests of durable agents: the array does not survive a crash. Throws
- * ReplayMismatchError if a replay asks for other steps than the journal holds, or for fewer.
+ * Makes a step that stores results in an array. Only for tests of durable agents, because the array does not survive a
+ * crash.
+ *
+ * Throws ReplayMismatchError if a replay runs other steps than the journal holds, or fewer.
  *
  * @example
  * const first = memoryStep();
@@ -37,7 +39,7 @@ export interface MemoryStep extends Step {
  */
 export function memoryStep(options: MemoryStepOptions = {}): MemoryStep {
   validateOptions(options, rules);
-  // JSON has null in the place of a hole.
+  // JSON turns an empty slot into null.
   const journal = [...(options.journal ?? [])].map((entry) => entry ?? undefined);
   let begun = 0;
   const unread = () => journal.slice(begun).flatMap((entry) => entry?.name ?? []);
@@ -47,7 +49,7 @@ export function memoryStep(options: MemoryStepOptions = {}): MemoryStep {
     const stored = journal[index];
     if (stored === undefined) {
       const value = await run();
-      // A copy, as after a replay in another process.
+      // A copy, as if a replay in another process had read it.
       journal[index] = { name, key, kind, value: JSON.parse(JSON.stringify(value)) };
     } else if (stored.name !== name) {
       throw new ReplayMismatchError(name, stored.name);

@@ -7,11 +7,11 @@ type AnyLifecycle = AgentLifecycle<never>;
 
 const MEMBERS = [...HOOKS, 'name', 'priority', 'onFailure', 'timeoutMs', 'holdStream', 'tools'] as const;
 
-/** Finds the lifecycles that the options name, and moves those of `outside` around the steps. */
+/** Finds the lifecycles that the options name, and places the wrap hooks of those in `outside` around the steps. */
 export class NamedLifecycles {
   private readonly missing: Set<string>;
   private readonly known: string[] = [];
-  /** A lifecycle of `outside` that a loader has added, after the durable lifecycle. */
+  /** The name of a lifecycle of `outside` that a loader has added after the durable lifecycle. */
   private misplaced: string | undefined = undefined;
 
   constructor(private readonly options: Pick<ResolvedOptions, 'hooks' | 'outside'>) {
@@ -19,7 +19,7 @@ export class NamedLifecycles {
     this.missing.delete('limits');
   }
 
-  /** Sorts the lifecycles of an agent into those around the steps, and those inside of the steps. */
+  /** Sorts the lifecycles of an agent into two groups: around the steps, and inside the steps. */
   arrange(lifecycles: readonly AnyLifecycle[]) {
     const outside: AnyLifecycle[] = [];
     const inside: AnyLifecycle[] = [];
@@ -27,7 +27,7 @@ export class NamedLifecycles {
     return { outside, inside };
   }
 
-  /** Returns the loader with its lifecycles placed in the same way. */
+  /** Returns the loader. The lifecycles that it adds are placed by the same rule. */
   loader(loader: LifecycleLoader): LifecycleLoader {
     const { name, optional } = loader;
     return {
@@ -55,14 +55,14 @@ export class NamedLifecycles {
   }
 
   /**
-   * Throws DurableSetupError if a name of the options is not the name of a lifecycle, or if the wraps of a lifecycle in
-   * `outside` are inside of the steps.
+   * Throws DurableSetupError if no lifecycle has a name of the options, or if the wrap hooks of a lifecycle in
+   * `outside` would run inside the steps.
    */
   assertPlaced(): void {
     const { misplaced } = this;
     if (misplaced !== undefined) {
       throw new DurableSetupError(
-        `\`outside\` names "${misplaced}", but a loader adds this lifecycle, so its wraps are inside of the steps. ` +
+        `\`outside\` names "${misplaced}", but a loader adds this lifecycle, so its wrap hooks run inside the durable steps. ` +
           'Pass the lifecycle in the `lifecycle` option of the agent, or pass `outside` without its name.',
       );
     }
@@ -83,7 +83,7 @@ export class NamedLifecycles {
     if (name === undefined) return lifecycle;
     this.known.push(name);
     this.missing.delete(name);
-    // A priority above all others, so that the wraps are around the steps.
+    // The priority is above all others, so that the wrap hooks run around the steps.
     return this.isOutside(lifecycle) ? { ...membersOf(lifecycle), name, priority: 100 } : lifecycle;
   }
 }
@@ -92,7 +92,7 @@ function hasWraps({ wrapModelCall, wrapToolCall }: AnyLifecycle): boolean {
   return wrapModelCall !== undefined || wrapToolCall !== undefined;
 }
 
-/** The name of an object literal, or the class name of an instance without a name. */
+/** Returns the name of a lifecycle, or the class name of an instance without a name. */
 export function nameOf(lifecycle: AnyLifecycle): string | undefined {
   const name = lifecycle?.name ?? lifecycle?.constructor?.name;
   return name === 'Object' || typeof name !== 'string' ? undefined : name;

@@ -12,15 +12,17 @@ export interface DurableOptions {
    */
   readonly hooks?: readonly string[] | undefined;
   /**
-   * Names of lifecycles whose wraps are outside of the steps and run again on a replay, such as wraps that count calls.
-   * Default: `['limits']`.
+   * Names of lifecycles whose wrap hooks run outside the steps and run again on a replay, such as hooks that count
+   * calls. Default: `['limits']`.
    */
   readonly outside?: readonly string[] | undefined;
-  /** Maximum number of attempts of a model call whose error is retryable. Each attempt is a step. Default: 3. */
+  /**
+   * Maximum number of attempts of a model call that fails with a retryable error. Each attempt is a step. Default: 3.
+   */
   readonly maxAttempts?: number | undefined;
   /** Stores large bytes, such as images. Default: the engine stores them, as base64. */
   readonly blobs?: BlobStore | undefined;
-  /** Arrays of more bytes go to `blobs`. Default: 65,536. */
+  /** Bytes above this length are stored in `blobs`. Default: 65,536. */
   readonly maxInlineBytes?: number | undefined;
 }
 

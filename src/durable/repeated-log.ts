@@ -1,16 +1,18 @@
 import type { JsonValue } from '../internal/json.js';
 import { type RunLog, type RunLogAnswer, RunLogGoneError, type RunOutcome } from '../state/run-log/run-log.js';
 
-/** The events of a log that a repeated run has not emitted again, as JSON. */
+/** The events in a run's log that the repeated run has not emitted again yet, as JSON. */
 interface KnownEvents {
   readonly left: readonly string[];
-  /** The offset of the next event. Undefined for a closed log, which takes no more events. */
+  /** The offset of the next event. Undefined if the log is closed. */
   readonly end: number | undefined;
 }
 
 /**
- * The log of a durable run. A later attempt emits the events of its stored steps again, and the log gets each of them once.
- * A closed log takes no more events, and does not end the run, because only a step can tell a durable run to end. An attempt
+ * The log of a durable run. A later attempt emits the events of its stored steps again, and the log stores each event
+ * once.
+ *
+ * A closed log takes no more events and does not end the run, because only a step can end a durable run. An attempt
  * that has ended writes nothing.
  */
 export class RepeatedLog implements Pick<RunLog, 'append' | 'close'> {
@@ -53,7 +55,7 @@ export class RepeatedLog implements Pick<RunLog, 'append' | 'close'> {
       });
       if (page === undefined) return { left, end: 0 };
       if (page === 'gone') continue;
-      // A replay shows no text again, so a part of text in the log is not that of a later step.
+      // A replay emits no text deltas, so a delta in the log cannot belong to a later step.
       for (const { event } of page.events) if (!isDelta(event)) left.push(JSON.stringify(event));
       const last = page.events.at(-1);
       if (last !== undefined) from = last.offset + 1;

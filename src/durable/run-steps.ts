@@ -15,24 +15,27 @@ import { storedTools, toolsOfTurn } from './tool-list.js';
 
 type HookFunction = (value: unknown, run: RunContext) => unknown;
 
-/** The result of a model step. */
+/** The stored result of a model step. */
 export interface StoredTurn {
   readonly response: ModelResponse;
   /** The names of the tools of the turn. */
   readonly tools?: readonly string[] | undefined;
-  /** The hooks that are steps from here on, if they are others than before. */
+  /** The hooks that are steps from this turn on, if they have changed. */
   readonly hooks?: HookNames | undefined;
-  /** The writes of the hooks around the call, by the name of their lifecycle. */
+  /** The state changes of the hooks around the call, by the name of their lifecycle. */
   readonly writes?: Readonly<Record<string, JsonValue>> | undefined;
 }
 
-/** The steps of one run. A run that an older version began has the steps of that version until this version calls the model. */
+/**
+ * The steps of one run. A run that an older version began keeps the steps of that version until this version calls the
+ * model.
+ */
 export class RunSteps {
   /** The number of steps of each kind that have begun. */
   private readonly counts = new Map<string, number>();
-  /** The hooks of this version. */
+  /** The hooks of this version's program. */
   private readonly chain: Chain;
-  /** The hooks that are steps. */
+  /** The hooks that are steps now. */
   private hooks: HookNames = [];
 
   constructor(
@@ -51,7 +54,7 @@ export class RunSteps {
     return number;
   }
 
-  /** Makes exactly these hooks steps. */
+  /** Runs exactly these hooks as steps of the engine; all other hooks run without a step. */
   useHooks(hooks: HookNames): void {
     const { run, chain } = this;
     this.hooks = hooks;
@@ -75,7 +78,7 @@ export class RunSteps {
     run.config = { ...run.config, chain: withFirst(run.config.chain, lifecycle) };
   }
 
-  /** Returns what the step of a model call stores. */
+  /** Returns the data that the step of a model call stores. */
   stored(request: ModelCallRequest, response: ModelResponse): StoredTurn {
     if (isAside(request)) return { response };
     const { own, run } = this;
@@ -84,7 +87,7 @@ export class RunSteps {
     return { response, tools, hooks, writes: this.writes() };
   }
 
-  /** Takes over what the step of a model call has stored. Returns the response. */
+  /** Applies the stored result of a model call. Returns the response. */
   async restore({ response, tools, hooks, writes = {} }: StoredTurn, isReplay: boolean): Promise<ModelResponse> {
     const { turn, context } = this.run;
     for (const { lifecycle } of isReplay ? this.chain.entries : []) {
@@ -96,7 +99,7 @@ export class RunSteps {
     return response;
   }
 
-  /** Returns what hooks have written to the state of their lifecycles since the last step. */
+  /** Returns the state changes of hooks since the last step. */
   private writes(): Record<string, JsonValue> | undefined {
     const written = this.chain.entries.flatMap(({ lifecycle }) => {
       const writes = stateOf(lifecycle)?.take(this.run.context);

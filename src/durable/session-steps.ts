@@ -7,9 +7,9 @@ import { stepScope } from './record/scope.js';
 import type { Steps } from './record/steps.js';
 import type { StoreRetries } from './record/store-retries.js';
 
-/** The claim of a run in the store. */
+/** The claim of a run in the session store. */
 interface HeldClaim {
-  /** The same in each attempt. */
+  /** The token of the claim, which is the same in each attempt. */
   readonly token: string;
   readonly run: string;
   readonly session: string;
@@ -18,13 +18,15 @@ interface HeldClaim {
 }
 
 /**
- * Makes a store whose claims, appends and loads are steps. An append that runs again adds nothing twice, because the ids of
- * its entries are the same. The claims do not run out, because an engine may start the next attempt at any time. The other
- * methods call the store directly.
+ * Makes a store whose claims, appends and loads are steps. A repeated append adds nothing twice, because its entries
+ * have the same ids.
+ *
+ * The claims do not expire, because an engine may start the next attempt at any time. The other methods call the store
+ * directly.
  */
 export function durableSessions(store: SessionStore, steps: Steps, retries: StoreRetries): SessionStore {
   let count = 0;
-  /** By the tokens that the runs generate. */
+  /** The claims by the tokens of their runs. */
   const claims = new Map<string, HeldClaim>();
   const inStep: InStep = (what, work) => {
     if (stepScope.getStore() !== undefined) return work();
@@ -46,7 +48,7 @@ export function durableSessions(store: SessionStore, steps: Steps, retries: Stor
     async append(id, append) {
       const own = { ...append, token: tokenOf(append.token) };
       if (isLook(append) && stepScope.getStore() === undefined) return { ...HELD, length: own.length };
-      // The next attempt has the same token, so the claim stays if this attempt has ended, and only that one adds entries.
+      // An attempt that has ended adds nothing and keeps its claim for the next attempt, which has the same token.
       if (steps.hasEnded) return steps.isCancelled ? store.append(id, own) : { ...KEPT, length: own.length };
       const { answer } = await inStep('append', async () => ({ answer: await store.append(id, own) }));
       follow(claims, append.token, answer);
@@ -81,7 +83,10 @@ interface ClaimStep {
   readonly inStep: InStep;
 }
 
-/** Claims in a step. If the execution is cancelled meanwhile, ends the claim, which the store may grant later. */
+/**
+ * Claims the conversation in a step. If the execution is cancelled during the claim, ends the claim, because the store
+ * may grant it later.
+ */
 async function claimInStep({ store, steps, inStep }: ClaimStep, id: string, claim: SessionClaim) {
   const { token } = claim;
   let asked: Awaitable<ClaimAnswer> | undefined;
@@ -103,21 +108,24 @@ function isLook({ entries, release }: SessionAppend): boolean {
   return entries.length === 0 && release !== true;
 }
 
-/** Notes what the run knows after an append. */
+/** Updates what the run knows of the record after an append. */
 function follow(claims: Map<string, HeldClaim>, token: string, { length, released, owned }: AppendAnswer): void {
   const held = claims.get(token);
   if (held !== undefined) held.length = length;
   if (released || !owned) claims.delete(token);
 }
 
-/** A century. */
+/** A century, which stands for no limit. */
 const ENDLESS_MS = 100 * 365 * 24 * 3_600_000;
 
-/** Only a step can tell a run about messages, and that it has lost its session, because a replay must get the same answer. */
+/**
+ * The answer of an append outside a step. Only a step can report messages or a lost session, because a replay must get
+ * the same answer.
+ */
 const HELD = { owned: true, stored: true, released: false, entries: [] };
 const KEPT = { owned: true, stored: true, released: true, entries: [] };
 
-/** Stops a run if somebody has posted that. Not a step, so that no step of the run waits for it. */
+/** Stops the run if a caller has posted a stop. Not a step, so that no step of the run waits for it. */
 async function stopRun(store: SessionStore, steps: Steps, held: HeldClaim | undefined): Promise<void> {
   if (held === undefined) return;
   const { session, run, token, length } = held;

@@ -8,24 +8,27 @@ import type { ReplayMismatchError } from './error.js';
 /** The third argument of a {@link Step}. */
 export interface StepInfo {
   /**
-   * Identifies the step among all steps of all executions, and is the same in each attempt. The key of a tool call is the
-   * `idempotencyKey` that the tool gets.
+   * Identifies the step among all steps of all executions. The same in each attempt. For a tool call, the key is the
+   * `idempotencyKey` that the tool receives.
    */
   readonly key: string;
-  /** The kind of work: a model call, a tool call, a hook, a wait before a retry, or access to a session store. */
+  /**
+   * The kind of work, such as a model call, a tool call, a hook, a wait before a retry, or access to a session store.
+   */
   readonly kind: 'start' | 'model' | 'tool' | 'hook' | 'tools' | 'wait' | 'session';
 }
 
 /**
  * Runs one step of a durable engine. Resolves with the JSON value that `run` resolved with, after the engine has stored
- * it. If the engine has stored the value in an earlier attempt, resolves with that value and does not call `run`.
+ * it. If the engine stored the value in an earlier attempt, resolves with that value and does not call `run`.
  *
- * `run` never rejects: a failure is part of the value. `run` stays pending if the agent is closed during the step or if the
- * blob store fails, so that nothing is stored. Several steps may be open at the same time. If the promise of a step rejects,
- * the agent's run is aborted.
+ * `run` never rejects: a failure is part of the value. `run` stays pending if the agent is closed during the step or if
+ * the blob store fails, so that nothing is stored.
+ *
+ * Several steps may be open at the same time. If the promise of a step rejects, the agent's run is aborted.
  */
 export interface Step extends StepFunction {
-  /** Identifies the execution, and is the same in each attempt. Ids of runs and of new sessions contain it. */
+  /** Identifies the execution. The same in each attempt. Ids of runs and of new sessions contain it. */
   readonly id: string;
   /** See {@link StepOptions}. */
   readonly replaysInOrder?: boolean | undefined;
@@ -40,25 +43,29 @@ export interface Step extends StepFunction {
 /** Options of {@link defineStep}. */
 export interface StepOptions {
   /**
-   * True if the engine keeps the order of results itself, and calls `run` only after it has replayed all stored steps, as
-   * Restate does. If false, a replay holds back a result until the engine has returned a stored value or called `run` for
-   * every open step. Default: false.
+   * True if the engine keeps the order of results itself, and calls `run` only after it has replayed all stored steps,
+   * as Restate does.
+   *
+   * If false, a replay delays a result until the engine has returned a stored value or called `run` for every open
+   * step. Default: false.
    */
   readonly replaysInOrder?: boolean | undefined;
   /**
-   * Returns the names of the stored steps that this attempt has not asked for, in their order. A run that ends in front of a
-   * stored step of its own is then refused with a ReplayMismatchError. Default: the engine compares by itself.
+   * Returns the names of the stored steps that this attempt has not started, in order. If a run ends before one of its
+   * own stored steps, it is refused with a ReplayMismatchError. Default: the engine compares by itself.
    */
   readonly unread?: (() => Awaitable<readonly string[]>) | undefined;
   /**
-   * Called before a run is aborted because the program does not fit the stored steps. Stays pending in an engine that would end
-   * the execution with the error. In such an engine, a session store or blob store that fails for a time is asked again within
-   * the same attempt. Default: the run is aborted.
+   * Called before a run is aborted because the program does not match the stored steps. Let it stay pending if the
+   * engine would end the execution because of the error.
+   *
+   * In such an engine, calls of a session store or blob store that fail temporarily are repeated within the same
+   * attempt. Default: the run is aborted.
    */
   readonly refuse?: ((error: ReplayMismatchError) => Promise<never>) | undefined;
   /**
-   * Returns true for the error of a step that was rejected because somebody has cancelled the execution. The run then lets go
-   * of its session. Default: it keeps the session for the next attempt.
+   * Returns true if a step was rejected because the execution was cancelled. The run then releases its session.
+   * Default: the run keeps the session for the next attempt.
    */
   readonly isCancelled?: ((error: unknown) => boolean) | undefined;
 }
@@ -67,7 +74,7 @@ export interface StepOptions {
 export type StepFunction = (name: string, run: () => Promise<JsonValue>, options: StepInfo) => Promise<JsonValue>;
 
 /**
- * Makes a step of an engine of your own, from the id of the execution and a function.
+ * Makes the steps of your own engine from the id of the execution and a function.
  *
  * @example
  * const step = defineStep(job.id, async (_name, run, { key }) => {
@@ -95,8 +102,8 @@ const rules = {
 } satisfies OptionTable<StepOptions>;
 
 /**
- * Stores large bytes outside of the engine. If a method rejects, this attempt of the execution ends. In an engine with
- * `refuse`, such as DBOS, the method is called again instead.
+ * Stores large bytes outside the engine. If a method rejects, this attempt of the execution ends. In an engine with
+ * `refuse`, such as DBOS, the call is repeated instead.
  */
 export interface BlobStore {
   /** Stores bytes. A second call with the same key replaces the bytes. */
@@ -105,13 +112,13 @@ export interface BlobStore {
   get(key: string): Promise<Uint8Array | undefined>;
 }
 
-/** Tells the host that a run waits for decisions. */
+/** The data that `notify` receives when a run waits for decisions. */
 export interface DecisionRequest {
   /** Identifies the wait. Pass it to the engine with the decisions. */
   readonly id: string;
-  /** The calls that need a decision. */
+  /** The calls and answers that need a decision. */
   readonly pending: readonly (PendingCall | PendingAnswer)[];
-  /** The problem with the last decisions, if the engine got invalid ones. The new `id` replaces the old one. */
+  /** The problem with the last decisions, if they were invalid. The new `id` replaces the old one. */
   readonly problem?: string | undefined;
 }
 

@@ -11,8 +11,8 @@ interface StoredTool extends Pick<Tool, 'name' | 'description' | 'annotations' |
 }
 
 /**
- * Returns the tools of a stored turn. A tool that is missing now is still offered, but its calls get an error result, and a
- * tool that was added is not offered.
+ * Returns the tools of a stored turn. A removed tool is still offered, but its calls get an error result. A new tool is
+ * not offered.
  */
 export function toolsOfTurn({ config, turn }: Run, names: readonly string[]): ToolSnapshot | undefined {
   const offered = turn?.tools?.tools ?? [];
@@ -27,8 +27,8 @@ function unknownTool(name: string): StoredTool {
 }
 
 /**
- * Stores the tools of a turn in a step of its own, as executions of older versions of this library do, and returns the stored
- * ones. A stored tool that is missing now is offered as before, but its calls get an error result.
+ * Stores the tools of a turn in a separate step, as older versions of this library do. Returns the stored tools. A
+ * removed tool is still offered, but its calls get an error result.
  */
 export async function storedTools(
   steps: Steps,

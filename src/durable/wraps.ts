@@ -10,23 +10,25 @@ import { ModelError } from '../model/run-error.js';
 import type { ToolResult } from '../tools/tool.js';
 import type { Steps } from './record/steps.js';
 
-/** Without jitter, because a replay must report the same delay. */
+/** Has no jitter, because a replay must report the same delay. */
 const DELAYS: RetryDelays = { initialDelayMs: 500, maxDelayMs: 30_000, random: () => 1 };
 
-/** A model call as a step. */
+/** A model call that is a step. */
 export interface ModelCallStep {
   readonly run: Run;
-  /** The name of the step: `model 2`, or `aside 1` for a call outside of the turns. */
+  /** The name of the step: `model 2`, or `aside 1` for a call outside the turns. */
   readonly name: string;
   readonly key: string;
   readonly maxAttempts: number;
-  /** Returns what the step stores. */
+  /** Returns the data that the step stores. */
   pack(response: ModelResponse): unknown;
-  /** Returns the response of what the step has stored. */
+  /** Returns the response from the data that the step stored. */
   unpack(stored: unknown, isReplay: boolean): Awaitable<ModelResponse>;
 }
 
-/** Makes a model call a step. A retryable ModelError is followed by another step, up to the limit of attempts. */
+/**
+ * Runs a model call as a step. Repeats it as another step after a retryable ModelError, up to the limit of attempts.
+ */
 export async function modelStep(
   steps: Steps,
   { run, name, key: base, maxAttempts, pack, unpack }: ModelCallStep,
@@ -57,7 +59,7 @@ export async function modelStep(
   }
 }
 
-/** Makes a tool call a step. A suspension of an inner hook is stored too. */
+/** Runs a tool call as a step. Also stores the suspension of the call by an inner hook. */
 export async function toolStep(
   steps: Steps,
   { run, key }: { readonly run: Run; readonly key: string },
@@ -88,7 +90,7 @@ async function outcomeOf(run: Run, id: string, next: ToolCallNext): Promise<Tool
   }
 }
 
-/** Returns the delay before the next attempt, or undefined if the call must not be repeated. */
+/** Returns the delay before the next attempt. Returns undefined if the call must not be repeated. */
 function delayAfter(error: unknown, attempt: number): number | undefined {
   return error instanceof ModelError && error.retryable ? retryDelayMs(error, attempt, DELAYS) : undefined;
 }

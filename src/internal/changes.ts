@@ -1,4 +1,4 @@
-/** The difference between two states, by name, in the order of the later state. */
+/** The differences between two lists of items, by name, in the order of the later list. */
 export interface Changes {
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -6,10 +6,10 @@ export interface Changes {
   readonly unchanged: readonly string[];
 }
 
-/** A named item, and a string that is equal while the item is. */
+/** A named item, and a string that changes whenever the item changes. */
 export interface ComparedItem {
   readonly name: string;
-  /** Tells items of one name apart. Default: the name. */
+  /** Distinguishes items of the same name. Default: the name. */
   readonly identity?: string | undefined;
   readonly content: string;
 }
@@ -24,7 +24,7 @@ export function changesBetween(before: readonly ComparedItem[], after: readonly 
     const at = left.findIndex(isMeant);
     return at < 0 ? undefined : left.splice(at, 1)[0];
   };
-  // Equal items first, so that an item that was inserted before its twin counts as the added one.
+  // Pairs equal items first, so that an item inserted before an equal one counts as the added item.
   const others = after.filter((item) => {
     const same = take((other) => identityOf(other) === identityOf(item) && other.content === item.content);
     if (same !== undefined) unchanged.push(item.name);

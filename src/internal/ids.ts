@@ -1,6 +1,8 @@
 /** Source of ids. A durable engine or a test can supply its own. */
 export interface Ids {
-  /** Returns a new id that is unique among all stored runs. `kind` tells its use and may become its prefix. */
+  /**
+   * Returns a new id that is unique among all stored runs. `kind` says what the id is for, and may become its prefix.
+   */
   next(kind: 'run' | 'session' | 'call' | 'entry'): string;
 }
 

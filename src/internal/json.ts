@@ -18,8 +18,9 @@ export function isTexts(value: unknown): value is readonly string[] {
 }
 
 /**
- * `JSON.stringify` with U+FFFD for each lone surrogate. A cut inside of an emoji leaves one, and databases, servers and
- * other parsers refuse it. Called for all JSON that leaves the process.
+ * `JSON.stringify` with U+FFFD for each lone surrogate. Used for all JSON that leaves the process.
+ *
+ * A string cut inside an emoji ends in a lone surrogate, which databases, servers and other parsers refuse.
  */
 export function toJson(value: unknown, replacer?: (key: string, value: unknown) => unknown): string {
   const json = JSON.stringify(value, replacer);

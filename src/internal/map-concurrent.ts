@@ -1,4 +1,4 @@
-/** Enough to hide the latency of disks and networks without starving other work. */
+/** The default concurrency: hides the latency of disks and networks without starving other work. */
 const AT_ONCE = 8;
 
 /**
@@ -19,7 +19,10 @@ export async function mapConcurrent<Item, Result>(
   return results;
 }
 
-/** Uses a generator rather than an array iterator: an exception in one worker's loop closes it for all workers. */
+/**
+ * A generator rather than an array iterator, because an exception in one worker's loop closes the generator for all
+ * workers.
+ */
 function* numbered<Item>(items: Iterable<Item>): Generator<[at: number, item: Item]> {
   let at = 0;
   for (const item of items) yield [at++, item];

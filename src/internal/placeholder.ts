@@ -10,7 +10,7 @@ export function replaceVariables(
   text: string,
   replacement: (whole: string, name: string, fallback?: string) => string,
 ): string {
-  // A regular expression would search the rest after the last `}` again for each `${` in it.
+  // Without this, the expression would search the text after the last `}` again for each `${`.
   const end = text.lastIndexOf('}') + 1;
   return text.slice(0, end).replace(VARIABLE, replacement) + text.slice(end);
 }

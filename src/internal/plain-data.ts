@@ -1,14 +1,14 @@
-/** How `cloneData` copies. */
+/** Options of `cloneData`. */
 export interface CloneOptions {
   /** Receives each copied object and array, with its copy. */
   readonly copies?: Map<object, object> | undefined;
   /** Copies bytes. Default: a new array of bytes. */
   readonly copyBytes?: ((bytes: Uint8Array) => Uint8Array) | undefined;
-  /** Returns an object to use instead of a copy, or undefined. */
+  /** Returns an object that replaces the copy, or undefined to copy. */
   readonly replace?: ((value: object) => object | undefined) | undefined;
 }
 
-/** Returns a deep copy of plain objects, arrays and bytes, without recursion. All other values are shared. */
+/** Returns a deep copy of plain objects, arrays and bytes, without recursion. Shares all other values. */
 export function cloneData<T>(value: T, options: CloneOptions = {}): T {
   const { copies = new Map<object, object>(), copyBytes = sliceBytes, replace } = options;
   const open: [from: object, to: object][] = [];
@@ -30,7 +30,7 @@ export function cloneData<T>(value: T, options: CloneOptions = {}): T {
   return root as T;
 }
 
-/** Returns a deep copy like `cloneData`. Copies a flat object, such as most tool arguments are, ten times faster. */
+/** Returns a deep copy like `cloneData`. For a flat object, such as most tool arguments, this is ten times faster. */
 export function copyData<T>(value: T): T {
   if (!isObject(value) || Array.isArray(value) || !isPlainObject(value)) return cloneData(value);
   for (const key in value) if (typeof value[key] === 'object') return cloneData(value);
@@ -52,7 +52,8 @@ export function sliceBytes(bytes: Uint8Array): Uint8Array {
 
 /**
  * True if two values hold equal data. May return false for equal values if an object occurs twice in one of them.
- * Objects for which `isTwin` returns true count as equal and are not read.
+ *
+ * Objects for which `isTwin` returns true count as equal, and their content is not read.
  */
 export function isSameData(a: unknown, b: unknown, isTwin?: (left: object, right: object) => boolean): boolean {
   const open: [unknown, unknown][] = [[a, b]];
@@ -96,7 +97,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** True for an object literal or an object without a prototype, also from another realm such as a test runner's. */
+/** True for an object literal or an object without a prototype, even from another realm such as a test runner's. */
 export function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
@@ -115,7 +116,7 @@ export function suspectNames(value: object, pattern: RegExp): string[] {
   return [...names].filter((name) => pattern.test(name));
 }
 
-/** Returns the kind of a value whose data is fully in its own members, and undefined for any other value. */
+/** Returns the kind of a value that consists only of its own members. Returns undefined for any other value. */
 function kindOf(value: object): 'bytes' | 'list' | 'plain' | undefined {
   if (value instanceof Uint8Array) return 'bytes';
   if (Array.isArray(value)) return 'list';

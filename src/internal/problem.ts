@@ -11,8 +11,8 @@ export interface ManifestProblem {
  */
 export interface ManifestDiagnostic {
   /**
-   * `error`: a hook that could block something is lost, or a whole package is left out. `warning`: something else does
-   * not work as its author wrote it. `info`: everything works, and the message is not logged above `debug`.
+   * `error`: a hook that could block is not active, or a whole package was not loaded. `warning`: something else does
+   * not work as its author intended. `info`: everything works; logged only at level `debug`.
    */
   readonly level: 'error' | 'warning' | 'info';
   /** The complete message, including the source and the problems. */

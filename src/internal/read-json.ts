@@ -52,7 +52,7 @@ export function readJson(text: string, { comments = false, drop = [] }: ReadJson
 }
 
 /**
- * Describes why a key was lost. Leaves out its name, because the caller prints the path. With `isRefused`, says that the
+ * Explains why a key was lost, without its name, because the caller prints the path. With `isRefused`, adds that the
  * whole file is not used.
  */
 export function lossText({ reason, line, column }: LostKey, isRefused = false): string {
@@ -212,8 +212,7 @@ class JsonReader {
   }
 
   /**
-   * Counts lines from the last position on, so that many calls read the document only once. Positions must not
-   * decrease.
+   * Returns the line and column of a position. Counts lines from the previous position, so positions must not decrease.
    */
   private placeOf(at: number): JsonPlace {
     for (const { index, 0: end } of this.text.slice(this.counted, at).matchAll(/\r\n?|\n/g)) {

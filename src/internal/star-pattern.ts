@@ -1,6 +1,6 @@
 /**
- * Returns a test for a pattern in which only `*` is special: it matches any characters. Takes linear time. A regular
- * expression with many stars could hold the thread for hours.
+ * Returns a test for a pattern in which only `*` is special and matches any characters. Takes linear time, whereas a
+ * regular expression with many stars could block the thread for hours.
  */
 export function starTest(pattern: string): (text: string) => boolean {
   const [start = '', ...rest] = pattern.split('*');

@@ -1,7 +1,7 @@
 import type { Awaitable } from './promise.js';
 
 /**
- * A stop request, cheaper than an AbortController: the abort signal is created only when it is read.
+ * A stop request that is cheaper than an AbortController, because it creates its abort signal only on first access.
  * Call `release` to remove the listeners on other signals.
  */
 export class Stop {
@@ -39,14 +39,14 @@ export class Stop {
     return () => this.listeners.delete(listener);
   }
 
-  /** Stops when `signal` aborts, with its reason. A callback in `end` is called instead of stopping. */
+  /** Stops when `signal` aborts, with the reason of the signal. With `end`, calls `end` instead. */
   follow(signal: AbortSignal | undefined, end = (reason: unknown) => this.stop(reason)): void {
     if (!signal) return;
     if (signal.aborted) return end(signal.reason);
     this.releases.push(onAbort(signal, () => end(signal.reason)));
   }
 
-  /** Stops when another Stop does. A callback in `end` is called instead of stopping. */
+  /** Stops when another Stop does. With `end`, calls `end` instead. */
   followStop(other: Stop, end = (reason: unknown) => this.stop(reason)): void {
     this.releases.push(other.onStop(() => end(other.reason)));
   }
@@ -112,7 +112,7 @@ const sharedListeners = new WeakMap<AbortSignal, Shared>();
 export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
   if (signal === undefined || signal.aborted) return () => {};
   const { callbacks, listener } = sharedListeners.get(signal) ?? listen(signal);
-  // A new function for each call, so that the same callback can be added twice.
+  // A new function for each call, so that one callback can be added twice.
   const entry = () => callback();
   callbacks.add(entry);
   return () => {

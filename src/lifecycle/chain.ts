@@ -20,12 +20,12 @@ import {
  */
 export type Chain = Readonly<ReturnType<typeof compileChain>>;
 
-/** Returns the gate for a model call, if the lifecycle holds its text. */
+/** Decides for each model call whether its text is held. Returns a gate if it is. */
 export type HoldStream = Exclude<AgentLifecycle['holdStream'], boolean | undefined>;
 
 /**
- * Sorts the lifecycles, which must be in registration order, and compiles each hook point. The innermost steps of the
- * wraps are `callModel` and `callTool`.
+ * Sorts the lifecycles, which must be in registration order, and compiles each hook point. `callModel` and `callTool`
+ * are the innermost steps of the wrap hooks.
  */
 export function compileChain(
   registered: readonly RegisteredLifecycle[],
@@ -49,7 +49,7 @@ export function compileChain(
   const holds = entries.map(({ lifecycle }) => lifecycle.holdStream as boolean | HoldStream | undefined);
   const gates = holds.filter((hold) => typeof hold === 'function');
   return {
-    /** Set if the runs are durable. */
+    /** Set if a lifecycle makes the runs durable. */
     durable: entries.map(({ lifecycle }) => engineOf(lifecycle)).find((engine) => engine !== undefined),
     /** All lifecycles, by descending priority, then by registration order. */
     entries,
@@ -61,7 +61,7 @@ export function compileChain(
     wrapToolCall: nest(wrapToolCallPoint, callTool),
     afterAgent: thread(afterAgentPoint),
     onError: implementersOf('onError'),
-    /** True if a lifecycle holds all text. Otherwise the functions of `holdStream`, or false. */
+    /** True if a lifecycle holds all text. Otherwise the `holdStream` functions, or false without any. */
     holdStream: holds.includes(true) || (gates.length > 0 && gates),
   };
 }

@@ -48,7 +48,7 @@ export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
 
 export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
   name: 'wrapToolCall',
-  // An outer hook may have changed `call.name` or `call.input` in place, which `resume` has not approved.
+  // An outer hook may have changed `call.name` or `call.input` in place. Such a change is not approved by `resume`.
   call: ({ lifecycle }, call, next) => {
     const named = call.tool?.name === call.name ? call : withTool(call, call.run.tools);
     const isChanged = named.approved && hookRunOf(named.run)?.end.calls?.isApproved(named) === false;
@@ -73,8 +73,8 @@ export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
     } else if (before.input !== after.input) {
       run.record({ ...decision, before: before.invalidInput ?? before.input, after: after.input });
     }
-    // `call.tool` must be the tool that will run, since inner hooks decide by it.
-    // No call has an empty id, so a call under another id gets an error result instead of running.
+    // `call.tool` must be the tool that will run, because inner hooks rely on it.
+    // A changed id becomes an empty id, which no call has, so the call gets an error result instead of running.
     return withTool(before.id === after.id ? after : { ...after, id: '' }, run.context.tools);
   },
   recordResult({ entry, point, run, call }, { id }, { given, result }) {

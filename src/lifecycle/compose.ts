@@ -6,7 +6,7 @@ import type { CallScope, HookSite, WatchedHook } from './hook-run/hook-run.js';
 import { HookTimer } from './hook-timer.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
 
-/** A model or tool call with the hooks around it. */
+/** A model or tool call with its hooks. */
 export type Step<Request, Result> = (request: Request, scope: CallScope) => Awaitable<Result>;
 
 /** A hook point whose hooks wrap a call: `wrapModelCall` or `wrapToolCall`. */
@@ -17,7 +17,7 @@ export interface WrapPoint<Request, Result> {
    * Checks the value that a hook returned. Throws if the value is not a valid result. `given` is the last result of `next`.
    */
   accept(value: unknown, site: HookSite, results: { request: Request; given: Result | undefined }): Result;
-  /** Records that a hook passed a changed request to `next`. Returns the request to continue with. */
+  /** Records that a hook passed a changed request to `next`. Returns the request to pass on. */
   passOn(site: HookSite, before: Request, after: Request): Request;
   /** Records that a hook changed the result of `next` (`given`), or returned a result without calling `next`. */
   recordResult(site: HookSite, request: Request, results: { given: Result | undefined; result: Result }): void;
@@ -42,18 +42,18 @@ export function compose<Request, Result>(
   }, core);
 }
 
-/** One hook around a call, or around the hooks further in. */
+/** One hook around a call or around inner hooks. */
 interface Layer<Request, Result> {
   readonly point: WrapPoint<Request, Result>;
   readonly entry: RegisteredLifecycle;
   readonly inner: Step<Request, Result>;
 }
 
-/** One call of a wrap hook. `next` works until the hook settles. */
+/** One call of a wrap hook. The hook may call `next` until it settles. */
 class WrapCall<Request, Result> {
   private open = true;
   private hasReturned = false;
-  /** The promise of the last call of `next`. */
+  /** The promise of the latest call of `next`. */
   private last: Promise<Result> | undefined = undefined;
   /** The results of `next`. */
   private given: readonly Result[] = NOTHING;
@@ -80,7 +80,7 @@ class WrapCall<Request, Result> {
       return this.fail(error);
     }
     if (this.last !== undefined && returned === this.last) {
-      // The hook returned the promise of `next` itself, so it has not changed the result, and there is nothing to check.
+      // The hook returned the promise of `next` itself, so its result needs no check.
       this.close();
       return this.last;
     }
@@ -105,7 +105,10 @@ class WrapCall<Request, Result> {
     return this.last;
   }
 
-  /** Keeps the result of `next`, stops the clock of the hook meanwhile, and prevents an unhandled rejection. */
+  /**
+   * Stores the result of `next`, and prevents an unhandled rejection. Pauses the time limit of the hook until `next`
+   * settles.
+   */
   private watch(result: Promise<Result>): void {
     this.timer?.pause();
     result.then(
@@ -122,7 +125,7 @@ class WrapCall<Request, Result> {
     const { point } = this.layer;
     const { given } = this;
     try {
-      // A result of `next` has been checked. Nobody waits for a hook that an outer hook has left behind.
+      // A result of `next` is already checked. The result of an abandoned hook is not used.
       if (this.scope.open && !given.includes(value as Result)) {
         const last = given.at(-1);
         const result = point.accept(value, this.site, { request: this.request, given: last });
@@ -159,7 +162,7 @@ class WrapCall<Request, Result> {
   }
 
   /**
-   * Applies `onFailure` after the hook failed. With `continue`, the result is that of the last `next` call. If the hook
+   * Applies `onFailure` after the hook failed. With `continue`, the result of the last `next` call counts. If the hook
    * had not called `next`, the call runs without the hook.
    */
   private fail(error: unknown): Awaitable<Result> {

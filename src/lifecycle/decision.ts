@@ -9,7 +9,7 @@ export type HookPoint =
   | 'afterAgent';
 
 /**
- * One decision of a lifecycle: an entry of `result.decisions`, in the order in which the decisions were made.
+ * One decision of a lifecycle, an entry of `result.decisions`. The entries are in the order of the decisions.
  *
  * - `approve`: the hook approved.
  * - `reject`: the hook ended the run with an error.
@@ -25,14 +25,16 @@ export interface Decision {
   readonly by: string;
   readonly point: HookPoint | 'resume' | 'end';
   readonly turn: number;
-  /** The path of a run inside of a tool call. */
+  /** The ids of the enclosing tool calls, if the run is nested. */
   readonly path?: readonly string[] | undefined;
   readonly reason?: string | undefined;
-  /** The tool call that was decided on. */
+  /** The tool call of the decision. */
   readonly call?: { readonly id: string; readonly name: string } | undefined;
   /**
    * The value before the decision: the string of `beforeAgent` or `afterAgent`, the raw arguments or the result of a
-   * call, or the response. An array of messages is shown as its length, an array of tools as the tool names.
+   * call, or the response.
+   *
+   * An array of messages is shown as its length, an array of tools as the tool names.
    */
   readonly before?: unknown;
   /** The value after the decision, in the same form as `before`. */

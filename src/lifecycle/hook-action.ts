@@ -12,7 +12,7 @@ export interface ApproveAction {
   readonly type: 'approve';
 }
 
-/** The run ends with status `suspended`. Its open tool calls wait for a decision, in this process or another. */
+/** The run ends with status `suspended`. Its open tool calls wait for a decision in this or another process. */
 export interface SuspendAction {
   readonly type: 'suspend';
   readonly reason: string;

@@ -4,7 +4,7 @@ import type { Clock } from '../internal/clock.js';
 export class HookTimer {
   private startedAt = 0;
   private handle: unknown = undefined;
-  /** The timer is created paused, and its constructor resumes it. */
+  /** Counts the nested pauses. The timer is created paused, and its constructor resumes it. */
   private pauses = 1;
 
   constructor(

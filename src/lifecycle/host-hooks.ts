@@ -8,12 +8,12 @@ import type { LifecycleHost } from './lifecycle.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
 import { LifecycleError } from './run-failure.js';
 
-/** A call of a hook that is not part of a run. */
+/** A call of a hook outside a run, such as `onInit`. */
 export interface HostHookCall {
   readonly point: 'onInit' | 'onSessionStart' | 'onSessionEnd' | 'onShutdown';
   /** The argument of the hook. */
   readonly input?: LifecycleHost | SessionInfo;
-  /** The stop of the agent. It ends the wait for the hook after a grace period. */
+  /** Stopped when the agent is closed. Ends the wait for the hook after a grace period. */
   readonly stop?: Stop;
   /** Called with the promise of a hook that did not settle in time. */
   readonly onAbandon?: (pending: Promise<void>) => void;
@@ -21,14 +21,14 @@ export interface HostHookCall {
   readonly clock: Clock;
 }
 
-/** The default time limits in milliseconds, for a lifecycle without `timeoutMs`. */
+/** The default time limits in milliseconds, if the lifecycle has no `timeoutMs`. */
 const LIMITS = { onInit: 30_000, onSessionStart: 30_000, onSessionEnd: undefined, onShutdown: 5_000 } as const;
-/** The time in milliseconds that a pending hook has to end after the agent was closed. */
+/** Milliseconds that a pending hook has to settle after the agent was closed. */
 const GRACE_MS = 100;
 
 /**
- * Calls a hook that is not part of a run. If the hook fails, throws a LifecycleError; with `onFailure: 'continue'`,
- * logs the error instead. If the agent is closed meanwhile, throws an AgentClosedError.
+ * Calls a hook outside a run. If the hook fails, throws a LifecycleError, or logs the error with `onFailure:
+ * 'continue'`. If the agent is closed meanwhile, throws an AgentClosedError.
  */
 export async function callHostHook(entry: RegisteredLifecycle, hook: HostHookCall): Promise<void> {
   if (entry.status.inert) return;

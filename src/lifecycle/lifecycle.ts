@@ -7,9 +7,8 @@ import type { EntryAction, HookAction, SuspendAction } from './hook-action.js';
 import type { RunContext } from './run-context.js';
 
 /**
- * A set of optional hooks that observe or change runs. An object literal or a class instance; every member is optional.
- * One lifecycle serves all concurrent runs of its agent. Keep the state of a run in a `WeakMap` keyed by its
- * RunContext, not on `this`.
+ * A set of optional hooks that observe or change runs: an object literal or a class instance. One lifecycle serves all
+ * concurrent runs of its agent. Keep the state of a run in a `WeakMap` keyed by its RunContext, not on `this`.
  *
  * Order: higher priority first, then registration order. `wrap*` hooks nest in that order, the first outermost. A hook
  * may be synchronous or return a promise. If a hook throws, the run ends with a LifecycleError, unless `onFailure` is
@@ -32,16 +31,18 @@ export interface AgentLifecycle<Context = unknown> {
   readonly priority?: number | undefined;
   /**
    * If a hook throws or times out, `throw` (default) ends the run with a LifecycleError. `continue` logs the error and
-   * keeps the value from before the hook. `block` rejects the run, or gives the call of `wrapToolCall` an error result.
-   * The type is string, because TypeScript widens a class field such as `onFailure = 'block'` to string. An invalid value
-   * is refused when the lifecycle is registered.
+   * keeps the previous value. `block` rejects the run, or gives the call of `wrapToolCall` an error result.
+   *
+   * The type is string, because TypeScript widens a class field such as `onFailure = 'block'` to string. An invalid
+   * value is refused when the lifecycle is registered.
    */
   readonly onFailure?: 'throw' | 'continue' | 'block' | (string & Record<never, never>) | undefined;
   /** Time limit of each asynchronous hook call, in milliseconds. Time inside `next` does not count. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Delays streamed text until `afterModel` has run. Set it if the lifecycle rewrites the text. A function decides for
-   * each model call; without a stream gate, the text of that call is not delayed.
+   * Delays streamed text until `afterModel` has run. Set it if the lifecycle rewrites the text.
+   *
+   * A function decides for each model call. If it returns no stream gate, the text of that call is not delayed.
    */
   readonly holdStream?: boolean | ((run: RunContext<Context>) => StreamGate | undefined) | undefined;
   /** Tools that the lifecycle adds to its agent. */
@@ -52,17 +53,21 @@ export interface AgentLifecycle<Context = unknown> {
   /** Called when a session is opened, before its first run. Time limit: `timeoutMs`, or 30 s. */
   readonly onSessionStart?: ((session: SessionInfo) => Awaitable<void>) | undefined;
   /**
-   * Called once, at the start of a run. Returns the new input, an action, or nothing. In a run without an input, such as
-   * a resumed run, the input is '' and a returned string is ignored.
+   * Called once, at the start of a run. Returns the new input, an action, or nothing.
+   *
+   * A run without an input, such as a resumed run, passes an empty string and ignores a returned string.
    */
   readonly beforeAgent?:
     | ((input: string, run: RunContext<Context>) => Awaitable<string | EntryAction | void>)
     | undefined;
-  /** Called before every model call. A returned array replaces the working messages of the run from then on. */
+  /**
+   * Called before every model call. A returned array replaces the messages that the model reads, for the rest of the
+   * run.
+   */
   readonly beforeModel?:
     | ((messages: Message[], run: RunContext<Context>) => Awaitable<readonly Message[] | EntryAction | void>)
     | undefined;
-  /** Called after `beforeModel`. Returns the tools of this turn. The model cannot call any other tool in this turn. */
+  /** Called after `beforeModel`. Returns the tools of this turn. The model can call only these tools. */
   readonly beforeToolSelection?:
     | ((tools: readonly Tool[], run: RunContext<Context>) => Awaitable<readonly Tool[] | EntryAction | void>)
     | undefined;
@@ -70,17 +75,23 @@ export interface AgentLifecycle<Context = unknown> {
   readonly wrapModelCall?:
     | ((request: ModelCallRequest<Context>, next: ModelCallNext) => Awaitable<ModelResponse>)
     | undefined;
-  /** Called after every model call, before its tool calls. */
+  /** Called after every model call, before the tool calls of the response. */
   readonly afterModel?:
     | ((response: ModelResponse, run: RunContext<Context>) => Awaitable<HookAction | void>)
     | undefined;
-  /** Wraps each tool call. `next` checks the arguments, also if the hook changed them. */
+  /** Wraps each tool call. `next` checks the arguments, even if the hook changed them. */
   readonly wrapToolCall?:
     | ((call: ToolCallRequest<Context>, next: ToolCallNext) => Awaitable<ToolResult | SuspendAction>)
     | undefined;
-  /** Called once, at the end of a run, with its text. Returns the text for the caller; the messages do not change. */
+  /**
+   * Called once, at the end of a run, with the text of the run. Returns the text for the caller; the messages do not
+   * change.
+   */
   readonly afterAgent?: ((result: string, run: RunContext<Context>) => Awaitable<string | void>) | undefined;
-  /** Called instead of `afterAgent` if the run fails, as soon as `beforeAgent` has returned. Time limit: 5 s. */
+  /**
+   * Called instead of `afterAgent` if the run fails. If `beforeAgent` of this lifecycle is still running, called after
+   * it has returned. Time limit: 5 s.
+   */
   readonly onError?: ((error: unknown, run: RunContext<Context>) => Awaitable<void>) | undefined;
   /** Called when a session is closed, with all its messages. */
   readonly onSessionEnd?: ((session: SessionInfo) => Awaitable<void>) | undefined;
@@ -88,40 +99,43 @@ export interface AgentLifecycle<Context = unknown> {
   readonly onShutdown?: (() => Awaitable<void>) | undefined;
 }
 
-/** Gets each streamed part. Returns the part to emit now, with all or some of its text. The rest follows `afterModel`. */
+/**
+ * Receives each streamed part. Returns the part to emit now, with all or some of its text. The remaining text follows
+ * after `afterModel`.
+ */
 export type StreamGate = (part: ModelPart) => ModelPart | undefined;
 
-/** The request of one model call, as `wrapModelCall` gets it. To change the request, spread it into a new object. */
+/** The request of one model call, for `wrapModelCall`. To change the request, spread it into a new object. */
 export interface ModelCallRequest<Context = unknown> extends ModelRequest {
   readonly model: Model;
   readonly run: RunContext<Context>;
 }
 
-/** Runs the inner hooks and the model call. Without an argument, the request stays as the hook got it. */
+/** Runs the inner hooks and the model call. Without an argument, uses the request that the hook received. */
 export type ModelCallNext = (request?: ModelCallRequest) => Promise<ModelResponse>;
 
-/** One tool call, as `wrapToolCall` gets it. To change the call, spread it into a new object. */
+/** One tool call, for `wrapToolCall`. To change the call, spread it into a new object. */
 export interface ToolCallRequest<Context = unknown> {
   readonly id: string;
   readonly name: string;
-  /** The arguments from the model. Not yet checked against the schema. */
+  /** The arguments from the model, before the check against the schema. */
   readonly input: unknown;
-  /** Merged into the arguments after the check if the tool's schema allows additional properties. */
+  /** Arguments to add after the check, if the tool's schema allows additional properties. */
   readonly additions?: Readonly<Record<string, unknown>> | undefined;
-  /** The raw string of arguments that are not JSON. A hook that sets `input` removes it. */
+  /** The raw string, if the arguments are not JSON. If a hook sets `input`, the raw string is dropped. */
   readonly invalidInput?: string | undefined;
-  /** The tool with that name in this turn; absent if the name is unknown. */
+  /** The tool with that name in this turn. Absent if the name is unknown. */
   readonly tool?: Tool | undefined;
-  /** True if `resume` approved the call. Undefined once an outer hook has changed the name or the arguments. */
+  /** True if `resume` approved the call. Undefined after an outer hook has changed the name or the arguments. */
   readonly approved?: boolean | undefined;
-  /** True if the provider executes the call once it is approved. `next` suspends the call unless `approved` is true. */
+  /** True if the provider executes the call after an approval. `next` suspends the call unless `approved` is true. */
   readonly needsApproval?: boolean | undefined;
   readonly run: RunContext<Context>;
-  /** Aborts this call only. The signal of the run still applies. */
+  /** Aborts this call only. Does not replace the signal of the run. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Runs the inner hooks and the tool call. Without an argument, the call stays as the hook got it. */
+/** Runs the inner hooks and the tool call. Without an argument, uses the call that the hook received. */
 export type ToolCallNext = (call?: ToolCallRequest) => Promise<ToolResult>;
 
 /** The argument of `onInit`. */
@@ -130,9 +144,9 @@ export interface LifecycleHost {
   readonly agent: string;
   /** Returns the current tools of the agent. */
   tools(): readonly Tool[];
-  /** Returns the beginnings of the names of tools that may be added later, such as `mcp__files__` for a server. */
+  /** Returns the prefixes of the names of tools that may be added later, such as `mcp__files__` for a server. */
   toolPrefixes(): readonly string[];
-  /** Calls the agent's model outside of any run, without hooks. */
+  /** Calls the agent's model outside any run, without hooks. */
   generate(request: ModelRequest): Promise<ModelResponse>;
   readonly logger: Logger;
   /** Aborted when the agent is closed. */
@@ -142,11 +156,13 @@ export interface LifecycleHost {
 /** The argument of `LifecycleLoader.load`. */
 export interface LoaderHost extends LifecycleHost {
   /**
-   * Adds a lifecycle to all later runs. Returns a function that removes the lifecycle. Pass such a function as
-   * `replaced` to put the new lifecycle in the position of the old one; active runs keep the old one.
+   * Adds a lifecycle to all later runs. Returns a function that removes the lifecycle.
+   *
+   * Pass such a function as `replaced` to put the new lifecycle in the position of the old one. Active runs keep the
+   * old lifecycle.
    */
   use(lifecycle: AgentLifecycle<never>, replaced?: () => void): () => void;
-  /** Closes the agent, as `agent.close()` does. For a loader that is told when the process ends. */
+  /** Closes the agent like `agent.close()`. For a loader that learns that the process ends. */
   closeAgent(): Promise<void>;
 }
 

@@ -2,7 +2,10 @@ import type { AgentLifecycle, LoaderHost } from './lifecycle.js';
 
 type Make = (host: LoaderHost) => AgentLifecycle<never>;
 
-/** Key of a function that makes a lifecycle for one agent. A global symbol: each entry has its own copy of this module. */
+/**
+ * The key of a function that makes a lifecycle for one agent. A registered symbol, because each package entry has its
+ * own copy of this module.
+ */
 const FOR_AGENT = Symbol.for('keelson.for-agent');
 
 /** Marks a lifecycle that is created for each agent. `make` receives the host of an agent and returns its lifecycle. */
@@ -10,7 +13,7 @@ export function perAgent<Lifecycle extends AgentLifecycle<never>>(lifecycle: Lif
   return Object.assign(lifecycle, { [FOR_AGENT]: make });
 }
 
-/** Returns the lifecycle for the agent of a host. Most lifecycles are the same for all agents. */
+/** Returns the lifecycle for the agent of a host. Most lifecycles are shared by all agents. */
 export function forAgent(lifecycle: AgentLifecycle<never>, host: LoaderHost): AgentLifecycle<never> {
   return (lifecycle as { readonly [FOR_AGENT]?: Make })[FOR_AGENT]?.(host) ?? lifecycle;
 }

@@ -9,7 +9,7 @@ import type { AgentLifecycle } from './lifecycle.js';
 /** The effect of a failed hook. */
 type FailurePolicy = 'throw' | 'continue' | 'block';
 
-/** A checked lifecycle with its defaults filled in. */
+/** A checked lifecycle with defaults applied. */
 export interface RegisteredLifecycle {
   readonly lifecycle: AgentLifecycle<never>;
   readonly name: string;
@@ -38,7 +38,9 @@ export const HOOKS = [
   'onShutdown',
 ] as const satisfies readonly (keyof AgentLifecycle)[];
 
-/** Our hooks, and the names of other hooks (docs/hooks-map.md) and libraries that the error message maps to them. */
+/**
+ * The names of our hooks, and names in other libraries (docs/hooks-map.md) for which the error message suggests ours.
+ */
 const NAMES = {
   hooks: HOOKS,
   foreign: [
@@ -73,7 +75,7 @@ const memberRules = {
   tools: having('an array of tools or a live tool set', {}),
 } satisfies OptionTable<AgentLifecycle>;
 
-/** TypeScript widens the `type` of an action in a method of a class to `string`. */
+/** For classes: TypeScript widens the `type` of an action in a class method to `string`. */
 type ClassLifecycle<Context> = {
   readonly [Member in keyof AgentLifecycle<Context>]: Loose<AgentLifecycle<Context>[Member]>;
 };

@@ -5,17 +5,25 @@ import type { Message } from '../model/message.js';
 import type { Model, Usage } from '../model/model.js';
 import type { Tool, ToolRun } from '../tools/tool.js';
 
-/** A summary that takes the place of earlier messages in what the model reads. */
+/** A summary that replaces earlier messages for the model. */
 export interface Summary {
-  /** The text. If it is empty, no message stands for it. */
+  /** The text of the summary. If it is empty, the messages are removed without a summary. */
   readonly text: string;
-  /** The first message that the model still reads. It must not hold tool results. Default: none. */
+  /**
+   * The first message that the model still reads. It must not contain tool results. Default: the model reads no earlier
+   * message.
+   */
   readonly from?: Message | undefined;
   /** Messages before `from` that the model still reads. Default: none. */
   readonly keep?: readonly Message[] | undefined;
-  /** Messages with tool results, of which the model reads so many characters of each result. Default: none. */
+  /**
+   * Messages with tool results that the model reads shortened, with the number of characters of each result. Default:
+   * none.
+   */
   readonly shorten?: readonly { readonly message: Message; readonly chars: number }[] | undefined;
-  /** The messages that `beforeModel` got, if earlier hooks may have changed them. Default: the messages of the run. */
+  /**
+   * The messages that `beforeModel` received, if earlier hooks may have changed them. Default: the messages of the run.
+   */
   readonly messages?: readonly Message[] | undefined;
 }
 
@@ -26,15 +34,20 @@ export interface RunContext<Context = unknown> extends ToolRun<Context> {
   readonly instructions?: string | undefined;
   /** Aborted when the run is aborted, but not when a hook ends the run early. Created on first access. */
   readonly signal: AbortSignal;
-  /** The working messages, without the instructions. The array changes during the run: copy it to keep it. */
+  /**
+   * The messages that the model reads, without the instructions. The array changes during the run: copy it to keep it.
+   */
   readonly messages: readonly Message[];
-  /** Tokens used so far by all model calls of the run, retries included. */
+  /** The tokens of all model calls of the run so far, including retries. */
   readonly usage: Usage;
   /** The tools of this turn, after `beforeToolSelection`. */
   readonly tools: readonly Tool[];
   /**
-   * Puts a summary in the place of the messages before `from`, for the rest of the run. In a session it becomes an entry of
-   * the record, so that later runs read it too. The messages must be those of `messages`. People still see what was said.
+   * Replaces the messages before `from` with a summary, for the rest of the run. The messages must come from
+   * `messages`.
+   *
+   * In a session, the summary becomes an entry of the record, so that later runs read it too. People still see the
+   * original messages.
    */
   summarize(summary: Summary): void;
   readonly logger: Logger;

@@ -31,7 +31,10 @@ export class RejectedError extends RunError {
   }
 }
 
-/** The run was aborted by its signal, by leaving its stream, or by closing the agent. `cause` is the abort reason. */
+/**
+ * The run was aborted by its signal, by closing the agent, or because the consumer left the stream. `cause` is the
+ * abort reason.
+ */
 export class RunAbortedError extends RunError {
   readonly code = 'ERR_RUN_ABORTED';
 

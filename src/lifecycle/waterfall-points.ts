@@ -18,7 +18,9 @@ export const beforeAgentPoint: WaterfallPoint<string> = {
   show: (input) => input,
 };
 
-/** For a run without an input, such as a resumed run: a returned string would be a message that nobody wrote. */
+/**
+ * The hook point of a run without an input. Ignores a returned string, which would become a message that nobody wrote.
+ */
 export const noInputPoint: WaterfallPoint<string> = { ...beforeAgentPoint, takesNoValue: true };
 
 export const beforeModelPoint: WaterfallPoint<readonly Message[]> = {

@@ -9,24 +9,24 @@ import { type HookAction, wordsOf } from './hook-action.js';
 import type { HookRun, HookSite, WatchedHook } from './hook-run/hook-run.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
 
-/** A hook point whose hooks get a value in turn, each the value that the previous hook returned. */
+/** A hook point whose hooks receive a value in turn. Each hook receives the value that the previous hook returned. */
 export interface WaterfallPoint<T> {
   readonly name: HookPoint;
-  /** The actions that a hook may return here. */
+  /** The actions that a hook may return at this hook point. */
   readonly actions: readonly HookAction['type'][];
   /** Describes the valid return values, for an error message. */
   readonly expected: string;
   call(entry: RegisteredLifecycle, value: T, run: HookRun): unknown;
   /** Returns true if the hook returned a new value. May throw if the value is invalid. */
   isValue(result: unknown): result is T;
-  /** If true, a returned value is ignored, but an action counts. */
+  /** If true, a returned value is ignored, but an action is applied. */
   readonly takesNoValue?: boolean;
   /**
-   * Compares the value with its copy from before the hook. If the hook replaced parts of the value by invalid ones, undoes
-   * all changes of the hook and throws. Returns a copy to compare with after the next hook.
+   * Compares the value with a copy from before the hook. If the hook made a part of the value invalid, undoes all its
+   * changes and throws. Returns a copy for the next hook.
    */
   guard?(value: T, copy: T | undefined): T;
-  /** Converts the value for `Decision.before` and `Decision.after`. */
+  /** Converts the value to the form of `Decision.before` and `Decision.after`. */
   show(value: T): unknown;
 }
 
@@ -39,7 +39,7 @@ export interface Waterfall<T> {
 /** Calls all hooks of one hook point once, in order. Each hook gets the value that the previous hook returned. */
 export class WaterfallCall<T> {
   private index = -1;
-  /** The copy of the value from before the hook, for `guard`. */
+  /** The copy of the value for `guard`, from before the hook. */
   private copy: T | undefined = undefined;
   private watched: WatchedHook | undefined = undefined;
 
@@ -50,8 +50,8 @@ export class WaterfallCall<T> {
   ) {}
 
   /**
-   * Calls the hooks, then `done` with the last value. If a hook ends the run, which sets `run.end.verdict`, the later hooks
-   * are skipped, and `done` is called. Returns a promise only if a hook or `done` returns one.
+   * Calls the hooks, then `done` with the last value. If a hook ends the run (`run.end.verdict`), skips the later hooks
+   * and calls `done`. Returns a promise only if a hook or `done` returns one.
    */
   run<R>(done: (value: T) => Awaitable<R>): Awaitable<R> {
     const pending = this.callNext();
@@ -83,7 +83,7 @@ export class WaterfallCall<T> {
       try {
         const result = await this.bound(pending);
         this.hookRun.end.throwIfAborted();
-        // From here the hook is no longer pending. If its result is invalid, `onError` is not called for it.
+        // The hook is no longer pending. If its result is invalid, its lifecycle gets no `onError`.
         this.hookRun.pairing.awaited();
         this.take(result);
       } catch (error) {
@@ -103,7 +103,7 @@ export class WaterfallCall<T> {
     return { entry: this.entry, point: this.waterfall.point.name, run: this.hookRun };
   }
 
-  /** Returns true if the hook is to be called. */
+  /** Returns true if the hook has to be called. */
   private enter(): boolean {
     const { entry, hookRun } = this;
     if (entry.status.inert) return false;
@@ -112,7 +112,7 @@ export class WaterfallCall<T> {
     return name !== 'afterAgent' || hookRun.pairing.leave(entry);
   }
 
-  /** Ends the wait for the hook at the lifecycle's `timeoutMs` or when the run is aborted. */
+  /** Ends the wait for the hook at the lifecycle's `timeoutMs`, or when the run is aborted. */
   private bound(result: PromiseLike<unknown>): Awaitable<unknown> {
     const { hookRun, entry } = this;
     const { name } = this.waterfall.point;
@@ -133,19 +133,19 @@ export class WaterfallCall<T> {
     if (this.value !== value) this.copy = undefined;
   }
 
-  /** Undoes damage by the hook. Returns true if the run ends here. */
+  /** Undoes invalid changes of the hook and applies `onFailure`. Returns true if the run ends here. */
   private fail(error: unknown): boolean {
     this.watched?.end();
     const { value, copy } = this;
     try {
       if (copy !== undefined) this.copy = this.waterfall.point.guard?.(value, copy);
     } catch {
-      // The guard has undone the damage, so the copy is still right.
+      // The guard has undone the changes, so the copy is still valid.
     }
     return takeFailure(this.site, error);
   }
 
-  /** Returns true if the hook that just returned ended the run. */
+  /** Returns true if the hook has ended the run. */
   private leave(): boolean {
     const { name } = this.waterfall.point;
     if (name === 'afterAgent') return false;
@@ -154,7 +154,7 @@ export class WaterfallCall<T> {
   }
 }
 
-/** Returns the next value: the one that the hook returned, or the same value after an action. */
+/** Returns the next value: the returned value, or the same value after an action. */
 function takeResult<T>(site: HookSite, point: WaterfallPoint<T>, [value, result]: readonly [T, unknown]): T {
   if (result === value) return value;
   if (point.isValue(result)) return point.takesNoValue ? value : replace(site, point, [value, result]);

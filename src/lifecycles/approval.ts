@@ -16,22 +16,30 @@ import { errorResult } from '../tools/tool-result.js';
 import { isRunByCaller } from '../tools/tool-set.js';
 import { checkToolNames } from './tool-name-check.js';
 
-/** Selects the tool calls that need approval, and the callback that decides. */
+/** Selects the tool calls that need approval, and the function that asks for it. */
 export interface ApprovalOptions<Context = unknown> {
   /**
    * The names of the tools whose calls need approval. If neither `tools` nor `when` is set, every call needs approval,
-   * except calls of the application's own tools with the annotation `readOnly`. The annotation of a tool with an
-   * `origin`, such as an MCP server's tool, is not trusted and does not count.
+   * except calls of the application's own tools with the annotation `readOnly`.
+   *
+   * The annotation does not count for a tool with an `origin`, such as a tool of an MCP server, because it is not
+   * trusted.
    */
   readonly tools?: readonly string[] | undefined;
-  /** Returns true, or a reason to show, if a call needs approval. With `tools`, either of the two options suffices. */
+  /**
+   * Returns true, or a reason to show, if a call needs approval. If `tools` is also set, a call needs approval if
+   * either option selects it.
+   */
   readonly when?: ((call: ToolCallRequest<Context>) => Awaitable<boolean | string>) | undefined;
   /**
-   * Decides on a call, with the final arguments. `signal` is aborted when the question is over: the run was stopped, or
-   * somebody sent the session a message with `when: 'now'`, which denies the call. `undefined`, or a missing `ask`, suspends the call. Called for one
-   * call at a time within a run and the agents that the run uses as tools. The type accepts any string, because an
-   * `async` function without parameters loses its literal types. Any string other than 'approve' and 'deny' is an
-   * error.
+   * Decides on a call, with its final arguments. Return `undefined` to suspend the call; without `ask`, every selected
+   * call is suspended. Called for one call at a time within a run and its nested runs.
+   *
+   * `signal` is aborted when the question no longer matters: the run was stopped, or the session received a message
+   * with `when: 'now'`, which denies the call.
+   *
+   * The type accepts any string, because an `async` function without parameters loses its literal types. Any string
+   * other than 'approve' and 'deny' is an error.
    */
   readonly ask?:
     | ((
@@ -43,7 +51,7 @@ export interface ApprovalOptions<Context = unknown> {
   /** Calls `ask` for all calls of a turn at the same time, for example to show one card per call. Default: false. */
   readonly askInParallel?: boolean | undefined;
   /**
-   * Accepts names in `tools` that match no tool, for a guard that several agents share. Without it, such a name ends the
+   * Accepts names in `tools` that match no tool, for a guard that several agents share. If false, such a name ends the
    * run with an OptionInvalidError. Default: false.
    */
   readonly optional?: boolean | undefined;
@@ -53,12 +61,13 @@ export interface ApprovalOptions<Context = unknown> {
 export type ApprovalAnswer = 'approve' | 'deny' | { readonly deny: string } | { readonly approve: JsonValue };
 
 /**
- * Makes a lifecycle that runs the selected tool calls only after approval. `ask` decides at once. Without an answer the
- * call is suspended: the run ends with status `suspended` and continues with `resume`, in this process or another. An
- * approved call is not passed to `ask` again. A denied call gets an error result. The messages hold the whole state. A
- * call of an unknown tool needs no approval, because nothing runs. A call of a tool without `execute` is passed to `ask`, but
- * does not wait for an approval: who runs it decides. A call that the provider executes after an approval
- * always needs approval.
+ * Makes a lifecycle that runs the selected tool calls only after approval. `ask` decides at once. Without an answer,
+ * the call is suspended: the run ends with status `suspended` and continues with `resume`, in this or another process.
+ * The messages hold the whole state.
+ *
+ * An approved call is not passed to `ask` again. A denied call gets an error result. A call of an unknown tool needs no
+ * approval, because nothing runs. A call of a tool without `execute` is passed to `ask`, but does not wait for an
+ * approval, because its caller decides. A call that the provider executes after an approval always needs approval.
  *
  * If `when` or `ask` throws, the tool does not run and the call gets an error result. A name in `tools` that matches no
  * tool ends the run with an OptionInvalidError. The tools of a configured MCP server are known by their prefix.
@@ -92,7 +101,7 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
       const question = () => ask && whileAsking(run, reason, (signal) => ask(call, reason, signal));
       const asking = askInParallel ? question() : inTurn(queues, run, question);
       const answer = (await asking) as ApprovalAnswer | undefined;
-      // A call that the caller runs waits for the caller anyway.
+      // A call of a tool without `execute` waits for its caller anyway.
       if (answer === undefined)
         return isRunByCaller(call.tool as Tool | undefined) ? next(call) : HookAction.suspend(reason);
       const decision = isEdit(answer) ? resolveEdit(call, answer) : answer;
@@ -105,7 +114,7 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
   };
 }
 
-/** Runs a call with the arguments of the person, which must fit the schema of its tool. */
+/** Runs a call with changed arguments, which must match the tool's schema. */
 async function runEdited<Context>(
   call: ToolCallRequest<Context>,
   { approve: input }: EditedApproval,
@@ -120,7 +129,8 @@ async function runEdited<Context>(
 }
 
 /**
- * Calls `ask` after the previous one has settled, since two terminal prompts mix up answers. Skipped after an abort.
+ * Calls `ask` after the previous call of `ask` has settled, because two prompts in one terminal would mix up their
+ * answers. Skipped after an abort.
  */
 function inTurn<T>(queues: WeakMap<object, Promise<unknown>>, run: RunContext, ask: () => T) {
   const root = rootOf(run);
@@ -133,7 +143,7 @@ function inTurn<T>(queues: WeakMap<object, Promise<unknown>>, run: RunContext, a
   return asked;
 }
 
-/** Returns the outermost run. An agent that runs as a tool has its own run inside the caller's. */
+/** Returns the outermost run, whose nested runs share one queue of questions. */
 function rootOf(run: ToolRun): object {
   return run.parent === undefined ? run : rootOf(run.parent);
 }

@@ -7,7 +7,7 @@ import { ModelError, type ModelErrorKind } from '../model/run-error.js';
 
 /** Sets which failures call the next model. */
 export interface FallbackOptions {
-  /** The kinds of failure. A failure of another kind is thrown at once. Default: all kinds. */
+  /** The kinds of failure that call the next model. A failure of another kind is thrown at once. Default: all kinds. */
   readonly on?: readonly ModelErrorKind[] | undefined;
 }
 
@@ -29,10 +29,12 @@ const rules = { on: listOf(oneOf(...Object.keys(KINDS))) } satisfies OptionTable
 
 /**
  * Makes a lifecycle that calls the next of these models when a model call fails, for any reason or for the kinds in
- * `on`. If all models fail, the error of the last model is thrown. Each model call starts with the run's own model again. Each change of the model
- * emits a `model-error` event. Without a listener for this event, a warning is logged.
+ * `on`. If all models fail, the error of the last model is thrown. Each model call starts with the run's own model
+ * again.
  *
- * Priority 40: outside of `retryModelCalls`, so that each model gets its retries before the next model is called.
+ * Each change of the model emits a `model-error` event. Without a listener for this event, a warning is logged.
+ *
+ * Priority 40: outside `retryModelCalls`, so that each model gets its retries before the next model is called.
  *
  * @example
  * const agent = new Agent({ model, lifecycle: [retryModelCalls(), fallbackModels([smallerModel, otherVendor])] });

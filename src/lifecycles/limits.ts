@@ -14,13 +14,13 @@ import { errorResult } from '../tools/tool-result.js';
 import { checkToolNames } from './tool-name-check.js';
 
 /**
- * Limits of one run and of all runs inside of it, such as those of agents used as tools; set at least one. A resumed run is a
- * new run, with the full limits.
+ * Limits of one run together with its nested runs, such as runs of agents used as tools. Set at least one limit. A
+ * resumed run counts as a new run, with the full limits.
  */
 export interface LimitsOptions {
-  /** The maximum number of model calls, retries included. (`maxTurns` of an agent counts turns.) */
+  /** The maximum number of model calls, including retries. (`maxTurns` of an agent counts turns.) */
   readonly modelCalls?: number | undefined;
-  /** The maximum number of tool calls that the models may request, refused calls included. 0 allows no call. */
+  /** The maximum number of tool calls that the models may request, including refused calls. 0 allows no call. */
   readonly toolCalls?: number | undefined;
   /**
    * The maximum of `run.usage.totalTokens`. The last model call may exceed it, because usage is known only afterwards.
@@ -28,28 +28,33 @@ export interface LimitsOptions {
   readonly tokens?: number | undefined;
   /**
    * The maximum cost in US dollars, by `prices`. The last model call may exceed it, because its cost is known only
-   * afterwards. Counts summaries of `compaction`, too.
+   * afterwards. Includes the summaries of `compaction`.
    */
   readonly usd?: number | undefined;
   /** The prices of each model that may be called, by model id. A call of a model without a price ends the run. */
   readonly prices?: Readonly<Record<string, ModelPrice>> | undefined;
   /**
-   * The maximum number of calls of each tool of the agent itself, by tool name. A further call gets an error result, and the run continues.
+   * The maximum number of calls of each tool of the agent itself, by tool name. A further call gets an error result,
+   * and the run continues.
+   *
    * A name that matches no tool ends the run with an OptionInvalidError, unless `optional` is set.
    */
   readonly perTool?: Readonly<Record<string, number>> | undefined;
   /** Accepts names in `perTool` that match no tool, for limits that several agents share. Default: false. */
   readonly optional?: boolean | undefined;
-  /** Returns how the run ends at the limit of `modelCalls`, `toolCalls`, `tokens` or `usd`. Default: a reject. */
+  /**
+   * Returns the action that ends the run at the limit of `modelCalls`, `toolCalls`, `tokens` or `usd`. Default: rejects
+   * the run.
+   */
   readonly onLimit?: ((limit: LimitReached) => RejectAction | RespondAction) | undefined;
 }
 
 /** The limit that a run has reached. */
 export interface LimitReached {
   readonly limit: 'modelCalls' | 'toolCalls' | 'tokens' | 'usd';
-  /** The value of the option. */
+  /** The value of the reached option. */
   readonly max: number;
-  /** The number that the run has used. For tool calls, refused calls are included. */
+  /** The number that the run has used. For tool calls, includes refused calls. */
   readonly used: number;
 }
 
@@ -69,11 +74,13 @@ const NO_RESPONSE: ModelResponse = {
 
 /**
  * Makes a lifecycle that ends a run at its next model call after a limit is reached. The run ends with a RejectedError
- * with `by: 'limits'`, or with the action of `onLimit`. An answer that the run already has stays valid. A tool call
- * beyond a limit does not run and gets an error result. Running tool calls finish.
+ * with `by: 'limits'`, or with the action of `onLimit`.
  *
- * Priority 20: inside of retries, so that each attempt counts; outside of approval, so that nobody is asked about a
- * refused call. It runs before compaction, so that no summary is written for a run that ends.
+ * An answer that the run already has stays valid. A tool call beyond a limit does not run and gets an error result.
+ * Running tool calls finish.
+ *
+ * Priority 20: inside retries, so that each attempt counts; outside approval, so that nobody is asked about a refused
+ * call. It runs before compaction, so that no summary is written for a run that ends.
  *
  * @example
  * const agent = new Agent({ model, tools, lifecycle: [limits({ modelCalls: 20, perTool: { search: 5 } })] });
@@ -121,8 +128,8 @@ export function limits(options: LimitsOptions): AgentLifecycle {
 }
 
 /**
- * Returns a function that returns the counters of a run. It also gives the run a budget for the runs inside of it, and for the
- * agents that it is handed over to.
+ * Returns a function that returns the counters of a run. The function also gives the run a budget that applies to
+ * nested runs, and to the agents after a handover.
  */
 function createCounters(max: LimitsOptions, counter: AgentLifecycle['wrapModelCall']): (run: RunContext) => Used {
   const runs = new WeakMap<RunContext, Used>();
@@ -137,7 +144,7 @@ function createCounters(max: LimitsOptions, counter: AgentLifecycle['wrapModelCa
   };
 }
 
-/** Returns the budget of the runs inside of a run. A refusal names the agent whose limit is reached. */
+/** Returns the budget for nested runs. A refusal names the agent whose limit is reached. */
 function budgetOf(run: RunContext, used: Used, max: LimitsOptions): Budget {
   const { prices, toolCalls = Infinity } = max;
   const whose = `The run of agent "${run.agent}"`;
@@ -166,7 +173,7 @@ function reachedBy(run: RunContext, used: Used, max: LimitsOptions): LimitReache
   if (modelCalls !== undefined && used.modelCalls >= modelCalls) {
     return { limit: 'modelCalls', max: modelCalls, used: used.modelCalls };
   }
-  // The calls up to the limit get their answer from the model; only a further call ends the run.
+  // The model still answers the calls within the limit; only a further call ends the run.
   if (toolCalls !== undefined && used.toolCalls > toolCalls) {
     return { limit: 'toolCalls', max: toolCalls, used: used.toolCalls };
   }
@@ -176,7 +183,7 @@ function reachedBy(run: RunContext, used: Used, max: LimitsOptions): LimitReache
   return totalTokens >= tokens ? { limit: 'tokens', max: tokens, used: totalTokens } : undefined;
 }
 
-/** Counts a call. Returns a description of the limit that the call exceeds, or undefined. */
+/** Counts a call. Returns a description of the limit that the call exceeds. Returns undefined within the limits. */
 function refusalOf({ name }: ToolCallRequest, used: Used, max: Pick<LimitsOptions, 'toolCalls' | 'perTool'>) {
   const { toolCalls = Infinity, perTool = {} } = max;
   const ofTool = Object.hasOwn(perTool, name) ? (perTool[name] as number) : Infinity;

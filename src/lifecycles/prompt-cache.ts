@@ -2,21 +2,26 @@ import { oneOf } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 
-/** Sets how long the provider keeps the cache. */
+/** Sets how long the provider keeps its cache. */
 export interface PromptCacheOptions {
-  /** Default: 5 minutes. The provider's price for writing depends on it. Qwen always keeps 5 minutes. */
+  /**
+   * The time to live of the cache. The provider's price for cache writes depends on it. Qwen always uses 5 minutes.
+   * Default: 5 minutes.
+   */
   readonly ttl?: '5m' | '1h' | undefined;
 }
 
 const rules = { ttl: oneOf('5m', '1h') } satisfies OptionTable<PromptCacheOptions>;
 
 /**
- * Makes a lifecycle that marks the end of the instructions, of the tools and of the conversation, so that the provider
- * caches the beginning of the next request. Acts with providers that want marks: `anthropic()`, `aiSdk()` with
- * Anthropic's models and Amazon Bedrock, and `openai()` with chat completions on OpenRouter and DashScope. Other
- * providers cache without marks, and get an unchanged request.
+ * Makes a lifecycle that sets cache breakpoints at the end of the instructions, of the tools and of the conversation.
+ * So the provider caches the beginning of the next request.
  *
- * Priority 2: inside of all hooks that change the request.
+ * Affects providers that need breakpoints: `anthropic()`, `aiSdk()` with Anthropic's models and Amazon Bedrock, and
+ * `openai()` with chat completions on OpenRouter and DashScope. Other providers cache by themselves, and get an
+ * unchanged request.
+ *
+ * Priority 2: inside all hooks that change the request.
  *
  * @example
  * const agent = new Agent({ model: anthropic('claude-sonnet-5'), tools, lifecycle: [promptCache({ ttl: '1h' })] });

@@ -12,7 +12,7 @@ export interface RetryOptions {
   readonly maxRetries?: number | undefined;
   /** The delay before the first retry, in milliseconds. Each further delay is twice as long. Default: 500. */
   readonly initialDelayMs?: number | undefined;
-  /** The maximum delay in milliseconds. If the provider asks for a longer one, the call fails. Default: 30,000. */
+  /** The maximum delay in milliseconds. If the provider asks for a longer delay, the call fails. Default: 30,000. */
   readonly maxDelayMs?: number | undefined;
   /** Returns true if the call may be retried. Default: `error.retryable`. */
   readonly retryOn?: ((error: ModelError) => boolean) | undefined;
@@ -23,15 +23,16 @@ export interface RetryOptions {
 /**
  * Makes a lifecycle that retries model calls after temporary failures: status codes 408, 409, 429 and 5xx, lost
  * connections and timeouts. It waits as long as the provider asked for, or else by exponential backoff with jitter, on
- * the run's clock. An abort ends the wait. Other failures, and the last failure, are rethrown as the original
- * ModelError.
+ * the run's clock. An abort ends the wait.
  *
- * Each retry emits a `model-error` event. Without a listener for this event, a warning is logged.
+ * Other failures, and the last failure, are rethrown as the original ModelError. Each retry emits a `model-error`
+ * event. Without a listener for this event, a warning is logged.
  *
- * A call is also retried after a listener has seen text of the failed attempt. Deltas carry their `attempt`, and
- * `model-end` has the final response. Disable the retries of the provider's client: the two retry counts multiply.
+ * A call is retried even if a listener has seen text of the failed attempt. Deltas carry their `attempt`, and
+ * `model-end` has the final response. Disable the retries of the provider's client, because the two retry counts
+ * multiply.
  *
- * Priority 30: inside of hooks that change the request, so that they run once and not for each attempt.
+ * Priority 30: inside hooks that change the request, so that they run once and not for each attempt.
  *
  * @example
  * const agent = new Agent({ model, lifecycle: [retryModelCalls({ maxRetries: 4 })] });
@@ -64,7 +65,7 @@ export function retryModelCalls(options: RetryOptions = {}): AgentLifecycle {
   };
 }
 
-/** Returns the delay after a failed attempt, or undefined if there is no further attempt. */
+/** Returns the delay after a failed attempt. Returns undefined if no further attempt follows. */
 type WaitAfter = (error: ModelError, attempt: number) => number | undefined;
 
 const delayMs = numberRule(`milliseconds from 0 to ${MAX_TIMER_MS}`, 0, MAX_TIMER_MS);

@@ -1,13 +1,13 @@
 import { KeelsonError, type KeelsonErrorOptions } from '../errors.js';
 
 /**
- * The reason why a sealed run was refused. `malformed`: it is not the text of a sealed run. `version`: another version
- * of the format. `forged`: another key made it, or it was changed. `expired`: its time is over. `agent`: it belongs to
- * another agent. `used`: `useOnce` refused its id.
+ * The reason why a sealed run was refused. `malformed`: the string is not a sealed run. `version`: it has another
+ * version of the format. `forged`: it was signed with another key, or was changed. `expired`: its time has passed.
+ * `agent`: it belongs to another agent. `used`: `useOnce` refused its id.
  */
 export type SealProblem = 'malformed' | 'version' | 'forged' | 'expired' | 'agent' | 'used';
 
-/** Thrown by `openRun` if a sealed run must not be resumed. The message contains nothing from the text. */
+/** Thrown by `openRun` if a sealed run must not be resumed. The message contains nothing from the sealed run. */
 export class SealInvalidError extends KeelsonError {
   readonly code = 'ERR_SEAL_INVALID';
   readonly problem: SealProblem;

@@ -8,7 +8,7 @@ import type { Message, ToolCallPart } from '../model/message.js';
 import { messageFromJson, messageToJson } from '../state/record/entry-json.js';
 import { SealInvalidError } from './seal-error.js';
 
-/** A secret of at least 32 bytes, or a key of the Web Crypto API for HMAC with SHA-256. */
+/** A secret of at least 32 bytes, or an HMAC key of the Web Crypto API with SHA-256. */
 export type SealKey = string | Uint8Array | Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 type WebKey = Exclude<SealKey, string | Uint8Array>;
@@ -29,12 +29,12 @@ export interface SealableRun {
 
 /** A tool call that waits for a decision. */
 type SealedCall = Omit<ToolCallPart, 'inside'> & {
-  /** The ids of the calls that lead to the run of this call. */
+  /** The ids of the enclosing tool calls, outermost first. Absent for a call of the outermost run. */
   readonly path?: readonly string[] | undefined;
   readonly agent?: string | undefined;
   readonly reason: string;
   readonly by: string;
-  /** Set if the tool has no `execute`. */
+  /** Set if the tool has no `execute`, so that the call waits for its result. */
   readonly needs?: 'result' | undefined;
 };
 
@@ -55,9 +55,9 @@ interface SealedAnswer {
 export interface SealOptions {
   /** Name of the agent that continues the run. */
   readonly agent: string;
-  /** Time after which `openRun` refuses the text, in milliseconds. */
+  /** Milliseconds until `openRun` refuses the sealed run. */
   readonly expiresInMs: number;
-  /** Default: the system clock. */
+  /** The source of the time. Default: the system clock. */
   readonly clock?: Clock | undefined;
 }
 
@@ -66,17 +66,19 @@ export interface OpenOptions {
   /** Name of the agent that continues the run. Required if agents share a key. Default: any agent. */
   readonly agent?: string | undefined;
   /**
-   * Records the id of the sealed run, and returns false if the id was recorded before. Without this option, a text can
-   * be opened any number of times until it expires. An id can be forgotten after `expiresAt`.
+   * Records the id of the sealed run, and returns false if the id is already recorded. You may forget an id after
+   * `expiresAt`.
+   *
+   * Without this option, a sealed run can be opened any number of times until it expires.
    */
   readonly useOnce?: ((id: string, expiresAt: number) => Awaitable<boolean>) | undefined;
-  /** Default: the system clock. */
+  /** The source of the time. Default: the system clock. */
   readonly clock?: Clock | undefined;
 }
 
-/** A suspended run that was restored from its text. */
+/** A suspended run that `openRun` has restored. */
 export interface OpenedRun {
-  /** Unique for each call of `sealRun`. */
+  /** The id of the sealed run. Each call of `sealRun` creates another one. */
   readonly id: string;
   readonly agent: string;
   /** Time of expiry in milliseconds since 1970. */
@@ -93,8 +95,10 @@ const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' } as const;
 const LATEST = 8.64e15;
 
 /**
- * Writes a suspended run as a text that a client can keep but cannot change. The text is signed, not encrypted: whoever
- * has it can read the messages. Throws an `OptionInvalidError` if the run is not suspended or the key is too short.
+ * Writes a suspended run as a string that a client can keep but cannot change. The string is signed, not encrypted, so
+ * its owner can read the messages.
+ *
+ * Throws an `OptionInvalidError` if the run is not suspended or the key is too short.
  *
  * @example
  * import { Agent } from 'keelson';
@@ -128,8 +132,8 @@ export async function sealRun(result: SealableRun, key: SealKey, options: SealOp
 }
 
 /**
- * Checks the text of a sealed run and restores the run. Rejects with a `SealInvalidError` if the text was changed, was
- * signed with another key, has expired, belongs to another agent or was used before.
+ * Checks a sealed run and restores it. Rejects with a `SealInvalidError` if the string was changed, was signed with
+ * another key, has expired, belongs to another agent or was used before.
  *
  * @example
  * import type { Agent } from 'keelson';
@@ -148,7 +152,7 @@ export async function openRun(text: string, key: SealKey, options: OpenOptions =
   const { agent, useOnce, clock: time = systemClock } = options;
   const secret = await keyOf(key);
   const run = restored(await verifiedPayload(text, secret));
-  // Negated, because a comparison with NaN is false: with an invalid clock, the run stays sealed.
+  // Negated, because a comparison with NaN is false. So an invalid clock counts as expired.
   if (!(time.now() < run.expiresAt)) {
     throw new SealInvalidError('expired', 'it has expired; ask for the decision again with a new run');
   }
@@ -189,7 +193,7 @@ function restored(payload: string): OpenedRun {
   }
 }
 
-/** The version is part of the signature, so that no other format can reuse the signature. */
+/** Returns the bytes to sign. They include the version, so that another format cannot reuse a signature. */
 function signed(payload: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(`${VERSION}.${payload}`);
 }
@@ -221,7 +225,7 @@ function toBase64(bytes: Uint8Array): string {
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }
 
-/** Returns undefined if the text is not base64 for URLs. */
+/** Decodes base64url. Returns undefined for any other string. */
 function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));

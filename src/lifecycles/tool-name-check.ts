@@ -4,7 +4,7 @@ import type { AgentLifecycle, LifecycleHost } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import { unknownToolNames } from '../tools/unknown-tool-names.js';
 
-/** Checks configured tool names against the tools of each agent, from its first model call on. */
+/** Checks configured tool names against the tools of each agent, before its first model call. */
 export interface ToolNameCheck {
   readonly onInit: NonNullable<AgentLifecycle['onInit']>;
   /** Call it before a model call, when all loaders have finished. */

@@ -4,20 +4,24 @@ import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { Message } from '../model/message.js';
 import { charsIn, shortenResults } from '../model/shorten.js';
 
-/** Limits the length of tool results. */
+/** Options of {@link truncateToolResults}. */
 export interface TruncateOptions {
-  /** The maximum of UTF-16 units of text in one result, without the note on the omission. Default: 30,000. */
+  /**
+   * The maximum length of the text in one result, in UTF-16 units, not counting the note on the omission. Default:
+   * 30,000.
+   */
   readonly maxChars?: number | undefined;
 }
 
 const rules = { maxChars: whole(1) } satisfies OptionTable<TruncateOptions>;
 
 /**
- * Makes a lifecycle that shortens long text in the tool results that the model reads. The beginning and the end stay, and a
- * note between them says how many characters are omitted. Images, files and `structured` do not change. The record of a
- * session, and so the person, has the whole results.
+ * Makes a lifecycle that shortens long text in the tool results that the model reads. The beginning and the end stay,
+ * with a note on the number of omitted characters between them.
  *
- * Priority 96: before hooks that read the messages as the model gets them.
+ * Images, files and `structured` do not change. The record of a session keeps the whole results, so people see them.
+ *
+ * Priority 96: before hooks that read the messages for the model.
  *
  * @example
  * const agent = new Agent({ model, tools, lifecycle: [truncateToolResults({ maxChars: 10_000 })] });
@@ -25,7 +29,10 @@ const rules = { maxChars: whole(1) } satisfies OptionTable<TruncateOptions>;
 export function truncateToolResults(options: TruncateOptions = {}): AgentLifecycle {
   validateOptions(options, rules);
   const { maxChars = 30_000 } = options;
-  /** The message that the model reads, for each message. A shortened message is not shortened again. */
+  /**
+   * Maps each message to its shortened form, so that each message is shortened only once. A shortened message maps to
+   * itself.
+   */
   const known = new WeakMap<Message, Message>();
   const shown = (message: Message): Message => {
     const found = known.get(message);

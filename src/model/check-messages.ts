@@ -2,7 +2,7 @@ import { MessageInvalidError } from '../errors.js';
 import { isContent, type Message, type ToolCallPart, type ToolResultPart, toolCallsOf } from './message.js';
 import { problemOfPart } from './whole-response.js';
 
-/** The last tool calls of a conversation, of which at least one has no result. */
+/** The last tool calls of a conversation, if at least one of them has no result. */
 export interface OpenCalls {
   /** All calls of the last turn, in call order. */
   readonly calls: readonly ToolCallPart[];
@@ -15,11 +15,13 @@ export interface OpenCalls {
 }
 
 /**
- * Checks messages from outside the run, and returns the calls of the last turn if any has no result.
- * Throws MessageInvalidError for an unknown role or invalid content. Each earlier call must have exactly one result
- * before the next model turn, and each result must follow its call.
- * User and system messages may follow open calls. The check begins at index `from`: the messages before it have been
- * checked, and their calls have results.
+ * Checks messages from outside the run. Returns the calls of the last turn if any has no result. Throws
+ * MessageInvalidError for an unknown role or invalid content.
+ *
+ * Each earlier call must have exactly one result before the next model turn, and each result must follow its call. User
+ * and system messages may follow open calls.
+ *
+ * The check begins at index `from`: the earlier messages are already checked, and their calls have results.
  */
 export function checkMessages(messages: readonly Message[], from = 0): OpenCalls | undefined {
   if (!Array.isArray(messages)) throw new MessageInvalidError('`messages` must be an array.');
@@ -50,11 +52,11 @@ interface Turn {
   readonly calls: readonly ToolCallPart[];
   readonly results: ToolResultPart[];
   readonly index: number;
-  /** True if another message follows the calls. No further tool result is valid then. */
+  /** True if another message follows the calls. Then no further tool result is valid. */
   interrupted: boolean;
 }
 
-/** Throws if a message may not be added to a run: tool calls and tool results may not. */
+/** Throws if the message has tool calls or tool results, because only the run itself may add these. */
 export function checkAddition(message: Message): void {
   checkShape(message, undefined);
   if (message.role === 'tool' || toolCallsOf(message).length > 0) {

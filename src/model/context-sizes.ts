@@ -1,8 +1,8 @@
 import type { ModelRequest } from './model.js';
 
 /**
- * Returns the characters of JSON that a model reads, by source: `instructions`, `tools`, the role of a message, or `tool <name>` for
- * the results of a tool.
+ * Returns the number of JSON characters that the model reads, by source. A source is `instructions`, `tools`, the role
+ * of a message, or `tool <name>` for the results of a tool.
  */
 export function contextSizes({ messages, tools }: Pick<ModelRequest, 'messages' | 'tools'>): Record<string, number> {
   const sizes: Record<string, number> = {};
@@ -19,7 +19,9 @@ export function contextSizes({ messages, tools }: Pick<ModelRequest, 'messages' 
   return sizes;
 }
 
-/** Sizes of content that later requests contain again, so that the cost of a turn does not grow with the conversation. */
+/**
+ * Sizes of content that later requests contain again, so that the cost per turn does not grow with the conversation.
+ */
 const known = new WeakMap<object, number>();
 
 function sizeOf(value: unknown): number {

@@ -3,13 +3,13 @@ export function deniedCall(reason?: string): string {
   return `The call was denied${reason === undefined ? '.' : `: ${reason}`}`;
 }
 
-/** Returns the reason why a call did not run. If the call has begun before, adds that it may have happened. */
+/** Returns the reason why a call did not run. If the call had started before, adds that it may have had an effect. */
 export function withAttempts(text: string, attempt = 1): string {
   if (attempt === 1) return text;
   return `${text}${text.endsWith('.') ? '' : '.'} An earlier attempt may have happened.`;
 }
 
-/** Returns the reason in a text of `deniedCall`. */
+/** Returns the reason from a text that `deniedCall` made. */
 export function reasonOfDeniedCall(text: string): string | undefined {
   return /^The call was denied: (.+)$/s.exec(text)?.[1];
 }
@@ -19,7 +19,7 @@ export function deniedAnswer(reason?: string): string {
   return `The answer was denied${reason === undefined ? '' : `: ${reason}`}. Answer again.`;
 }
 
-/** Returns true for a text of `deniedAnswer`. */
+/** Returns true for a text that `deniedAnswer` made. */
 export function isDeniedAnswer(text: string): boolean {
   return /^The answer was denied(: .*)?\. Answer again\.$/s.test(text);
 }

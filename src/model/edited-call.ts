@@ -4,26 +4,26 @@ import type { ToolCallPart, ToolResultPart } from './message.js';
 
 type CallInput = Pick<ToolCallPart, 'input' | 'invalidInput' | 'editedInput'>;
 
-/** Returns a call with the arguments of a person. Returns the call itself if the arguments did not change. */
+/** Returns a call with the arguments that a person entered. Returns the call itself if they are the same. */
 export function withEdit({ editedInput: _before, ...call }: ToolCallPart, input: unknown): ToolCallPart {
   const isSame = call.invalidInput === undefined && isSameData(input, call.input);
   return isSame ? call : { ...call, editedInput: input };
 }
 
-/** Returns a call as it runs: with the arguments of the person who changed them, if somebody did. */
+/** Returns a call as it runs: with the changed arguments if a person changed them. */
 export function callAsRun<Call extends CallInput>(call: Call): Call {
   if (call.editedInput === undefined) return call;
   const { editedInput: input, invalidInput: _refused, ...own } = call;
   return { ...own, input } as Call;
 }
 
-/** Returns the arguments of a call as it runs. The string of the model, if its arguments are not JSON. */
+/** Returns the arguments of a call as it runs. If they are not JSON, returns the string of the model. */
 export function inputOf(call: CallInput): unknown {
   const { input, invalidInput } = callAsRun(call);
   return invalidInput ?? input;
 }
 
-/** Returns a result that tells the model first that a person changed the arguments. */
+/** Returns a result that begins with a note for the model: a person changed the arguments. */
 export function tellEdit<Result extends Pick<ToolResultPart, 'content'>>(result: Result, input: unknown): Result {
   const note = `The person changed the arguments to ${toJson(input)}.`;
   const { content } = result;

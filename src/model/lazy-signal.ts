@@ -1,18 +1,18 @@
 import type { Message } from './message.js';
 import type { Model, ModelPart, ModelRequest, ModelSettings, ToolChoice, ToolSpec } from './model.js';
 
-/** Has a stop whose abort signal is created when it is read. */
+/** A source of an abort signal, which creates the signal on first access. */
 export interface SignalSource {
   readonly stop: { readonly signal: AbortSignal };
 }
 
-/** The fields of a request without its signal. `Run` is the view of the run that hooks get. */
+/** The fields of a request without its signal. `Run` is the type of the run that hooks receive. */
 export interface RequestFields<Run> extends Omit<ModelRequest, 'signal'> {
   readonly model: Model;
   readonly run: Run;
 }
 
-/** A request whose signal is created when it is read. Creating a signal takes as long as a turn without hooks. */
+/** A request that creates its signal on first access. Creating a signal takes as long as a turn without hooks. */
 export class LazyRequest<Run> implements RequestFields<Run> {
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSpec[];
@@ -42,18 +42,20 @@ export class LazyRequest<Run> implements RequestFields<Run> {
     return this.#source.stop.signal;
   }
 
-  /** Returns undefined if the request is another object, such as a copy. */
+  /** Returns the source of the signal. Returns undefined for another object, such as a copy. */
   static sourceOf(request: object): SignalSource | undefined {
     return #source in request ? (request as LazyRequest<unknown>).#source : undefined;
   }
 }
 
-/** Makes the signal a property of the request itself, so that `{ ...request }` has it. Does not create the signal. */
+/**
+ * Makes the signal a property of the request itself, so that `{ ...request }` includes it. Does not create the signal.
+ */
 export function ownSignal(request: ModelRequest): void {
   Object.defineProperty(request, 'signal', OWN_SIGNAL);
 }
 
-/** One shared getter: objects with a getter of their own each need a hidden class of their own. */
+/** One shared getter: with separate getters, each object would need its own hidden class in the engine. */
 const OWN_SIGNAL = {
   get(this: object) {
     return LazyRequest.sourceOf(this)?.stop.signal;
@@ -62,13 +64,16 @@ const OWN_SIGNAL = {
   configurable: true,
 };
 
-/** Returns a copy of the request with other messages. Does not create the signal, as `{ ...request }` may do. */
+/** Returns a copy of the request with other messages. Unlike `{ ...request }`, never creates the signal. */
 export function withMessages<Request extends ModelRequest>(request: Request, messages: readonly Message[]): Request {
   const source = LazyRequest.sourceOf(request);
   return source === undefined ? { ...request, messages } : Object.assign(copyOf(request, source), { messages });
 }
 
-/** Returns `copy` with the signal of `request`, if `copy` has no `signal` property. `signal: undefined` is one. */
+/**
+ * Returns `copy` with the signal of `request`, unless `copy` has a `signal` property. `signal: undefined` counts as a
+ * property.
+ */
 export function keepSignal<Request extends ModelRequest>(copy: Request, request: Request): Request {
   const source = LazyRequest.sourceOf(request);
   return source === undefined || 'signal' in copy ? copy : copyOf(copy, source);
@@ -83,7 +88,7 @@ function copyOf<Request extends ModelRequest>(request: Request, source: SignalSo
   return copy;
 }
 
-/** Compares the signals of two requests. Does not create a signal that both would create. */
+/** Compares the signals of two requests. Does not create a signal if both requests have the same source. */
 export function hasSameSignal(a: ModelRequest, b: ModelRequest): boolean {
   const source = LazyRequest.sourceOf(a);
   return (source !== undefined && source === LazyRequest.sourceOf(b)) || a.signal === b.signal;

@@ -10,7 +10,7 @@ export type ProviderMetadata = Readonly<Record<string, unknown>>;
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
-  /** True for a remark about the model's progress. {@link textOf} omits it if the message also has other text. */
+  /** True for a comment on the model's progress. {@link textOf} omits it if the message also has other text. */
   readonly commentary?: boolean | undefined;
   readonly providerMetadata?: ProviderMetadata | undefined;
 }
@@ -44,11 +44,14 @@ export interface FilePart {
 /** A model's request to call a tool. */
 export interface ToolCallPart {
   readonly type: 'tool-call';
-  /** Unique in its response. The tool result has the same id. */
+  /** Unique in the response. The tool result has the same id. */
   readonly id: string;
   readonly name: string;
   readonly input: unknown;
-  /** The arguments of the person who approved the call with other ones. The tool gets them; the model reads its own. */
+  /**
+   * The arguments from the person who approved the call with a change. The tool receives these; the model reads the
+   * original ones.
+   */
   readonly editedInput?: unknown;
   /**
    * The original string, if the arguments were not valid JSON. The tool is not executed, and the model gets an error
@@ -60,33 +63,38 @@ export interface ToolCallPart {
    */
   readonly providerExecuted?: boolean | undefined;
   /**
-   * True if the provider executes this call after a person has approved it. The run suspends the call, and its result is
-   * the decision: an error result denies the call.
+   * True if the provider executes this call after a person has approved it. The run suspends the call. The decision
+   * becomes its result: an error result denies the call.
    */
   readonly needsApproval?: boolean | undefined;
-  /** The nested run that the call started, while that run waits for decisions. Never sent to a model. */
+  /** The nested run of the call, while that run waits for decisions. Never sent to a model. */
   readonly inside?: WaitingRun | undefined;
   readonly providerMetadata?: ProviderMetadata | undefined;
 }
 
-/** A run inside of a tool call that waits for decisions. The next run goes on with it. Plain data. */
+/** A nested run that waits for decisions, as plain data. The next run continues it. */
 export interface WaitingRun {
   readonly runId: string;
-  /** The name of its agent. */
+  /** The name of the nested run's agent. */
   readonly agent: string;
-  /** The number of its last turn. */
+  /** The number of the nested run's last turn. */
   readonly turn: number;
-  /** Its messages, without the instructions. */
+  /** The messages of the nested run, without the instructions. */
   readonly messages: readonly Message[];
-  /** Its own calls that wait, or its answer. A call that waits because of a run inside is not one of them. */
+  /**
+   * The waiting calls of the nested run, or its waiting answer. Excludes calls that wait because of a deeper nested
+   * run.
+   */
   readonly waits: readonly SuspendedCall[];
 }
 
-/** A call that waits for a decision, or the answer, whose id is `answer`. */
+/** A call that waits for a decision. For a waiting answer, the id is `answer`. */
 export interface SuspendedCall {
   readonly id: string;
   readonly reason: string;
-  /** The name of the lifecycle that suspended it. For a tool without `execute`, the name of the tool. */
+  /**
+   * The name of the lifecycle that suspended the call or answer. For a tool without `execute`, the name of the tool.
+   */
   readonly by: string;
   /** Set if the tool has no `execute`: the call waits for its result. */
   readonly needs?: 'result' | undefined;
@@ -129,13 +137,16 @@ export interface UserMessage {
 export interface AssistantMessage {
   readonly role: 'assistant';
   readonly content: readonly AssistantPart[];
-  /** True if the run was aborted during this answer. The content is the text that had been shown. */
+  /** True if the run was aborted during this answer. The content is the text that was shown. */
   readonly stopped?: boolean | undefined;
   /** True if a hook suspended this answer. At the end of a conversation, the answer waits for a decision. */
   readonly suspended?: boolean | undefined;
   /** True if a hook suspended this answer, and a person denied it. */
   readonly denied?: boolean | undefined;
-  /** The name of the agent that the conversation was handed over to. Absent for the agent that was run. Models do not get it. */
+  /**
+   * The name of the agent, if the conversation was handed over to it. Absent for the agent that started the run. Not
+   * sent to models.
+   */
   readonly agent?: string | undefined;
 }
 
@@ -157,7 +168,7 @@ export function isContent(value: unknown): value is string | readonly ContentPar
 }
 
 /**
- * A message as input of a run. TypeScript infers `role: string` for a message in a variable, so any string compiles.
+ * A message as input of a run. In a variable, TypeScript infers `role: string` for a message, so any string compiles.
  * The run throws a MessageInvalidError for unknown roles and parts.
  */
 export type MessageInput =
@@ -174,9 +185,11 @@ export function isContentPart(part: unknown): part is ContentPart {
 }
 
 /**
- * Returns the text of a message: its text parts, joined without a separator. A blank line separates texts around a tool
- * that the provider executed. Includes the text of tool results, but not reasoning, images and files. Includes commentary
- * only if the message has no other text.
+ * Returns the text of a message: its text parts, joined without a separator. A blank line separates texts before and
+ * after a tool that the provider executed.
+ *
+ * Includes the text of tool results, but not reasoning, images and files. Includes commentary only if the message has
+ * no other text.
  *
  * @example
  * for (const message of session.messages) console.log(message.role, textOf(message));

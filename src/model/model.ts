@@ -7,7 +7,9 @@ export interface ToolSpec {
   readonly description: string;
   /** JSON Schema of the arguments, an object schema. */
   readonly inputSchema: JsonSchema;
-  /** True if the model sees the tool only after its own search has found the tool. For a model with `findsTools`. */
+  /**
+   * True if the model sees the tool only after the provider's own search has found it. For a model with `findsTools`.
+   */
   readonly deferred?: boolean | undefined;
 }
 
@@ -21,28 +23,28 @@ export interface ModelSettings {
   readonly presencePenalty?: number | undefined;
   readonly frequencyPenalty?: number | undefined;
   readonly reasoningEffort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | undefined;
-  /** Marks the prompt for the cache of a provider that wants marks. The lifecycle `promptCache()` sets it. */
+  /** Sets cache breakpoints for providers that need them. The lifecycle `promptCache()` sets this option. */
   readonly promptCache?: { readonly ttl: '5m' | '1h' } | undefined;
-  /** Fields passed unchanged into the provider's request, keyed by provider. */
+  /** Fields that are passed unchanged to the provider's request, keyed by provider. */
   readonly providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
 }
 
 /**
- * The model may call a tool (`auto`), must call one (`required`), must not call one (`none`), or must call the named
- * tool.
+ * The model may call a tool (`auto`), must call a tool (`required`), must not call a tool (`none`), or must call the
+ * named tool.
  */
 export type ToolChoice = 'auto' | 'required' | 'none' | { readonly tool: string };
 
-/** A delta of a streamed response. Provisional: only the resolved response is final. */
+/** A delta of a streamed response. Provisional: only the final response counts. */
 export type ModelPart =
   | { readonly type: 'text-delta'; readonly text: string }
   | { readonly type: 'reasoning-delta'; readonly text: string }
-  /** A piece of a tool call's arguments, as part of a JSON string. */
+  /** A piece of a tool call's arguments, which are a JSON string. */
   | { readonly type: 'tool-input-delta'; readonly id: string; readonly name: string; readonly text: string };
 
 /** The input of one model call. */
 export interface ModelRequest {
-  /** All messages, instructions first. Belongs to the run: do not mutate or retain the array. */
+  /** All messages, instructions first. The array belongs to the run: do not change or keep it. */
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSpec[];
   readonly toolChoice?: ToolChoice | undefined;
@@ -50,15 +52,15 @@ export interface ModelRequest {
   readonly output?: { readonly schema: JsonSchema } | undefined;
   readonly settings?: ModelSettings | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** The longest silence between two parts of a streamed response, in milliseconds. Default: 300,000. */
+  /** The longest time between two parts of a streamed response, in milliseconds. Default: 300,000. */
   readonly idleMs?: number | undefined;
   /** Set if the run has a stream listener. Call it with each delta in order, before the response resolves. */
   readonly onPart?: ((part: ModelPart) => void) | undefined;
 }
 
 /**
- * Token counts of one model call, or a sum. Tokens read from and written to a cache are included in input tokens, and
- * reasoning tokens in output tokens.
+ * Token counts of one model call, or a sum. Input tokens include tokens read from and written to a cache. Output tokens
+ * include reasoning tokens.
  */
 export interface Usage {
   readonly inputTokens: number;
@@ -68,8 +70,8 @@ export interface Usage {
   readonly cacheWriteTokens?: number | undefined;
   readonly reasoningTokens?: number | undefined;
   /**
-   * The input and output tokens of the last request, if the provider made several requests for one response. This is the
-   * size of the conversation. Absent in sums.
+   * The size of the conversation: the input and output tokens of the last request, if the provider made several
+   * requests for one response. Absent in sums.
    */
   readonly contextTokens?: number | undefined;
 }
@@ -87,7 +89,8 @@ export interface ModelResponse {
   readonly usage: Usage;
   readonly providerMetadata?: ProviderMetadata | undefined;
   /**
-   * Notes of lifecycles on the response. Never sent to a model. Part of the run's result if this is its last response.
+   * Notes of lifecycles on the response. Never sent to a model. The result of a run includes the notes of its last
+   * response.
    */
   readonly annotations?: Annotations | undefined;
 }
@@ -102,12 +105,13 @@ export interface Model {
   /** The model's name at its provider, such as `gpt-5-mini`. */
   readonly id: string;
   readonly provider?: string | undefined;
-  /** True if the provider searches among tools with `deferred`. The lifecycle `toolSearch()` uses this search. */
+  /** True if the provider searches among the tools with `deferred`. The lifecycle `toolSearch()` uses this search. */
   readonly findsTools?: boolean | undefined;
   /**
-   * Makes one model call. Rejects if the call failed; never resolves with a partial response. To copy the
-   * request, name its signal: `{ ...request, signal: request.signal }`. The signal may be a getter of the prototype, which a
-   * spread does not copy.
+   * Makes one model call. Rejects if the call failed; never resolves with a partial response.
+   *
+   * To copy the request, name its signal: `{ ...request, signal: request.signal }`. The signal may be a getter of the
+   * prototype, which a spread does not copy.
    */
   generate(request: ModelRequest): Promise<ModelResponse>;
 }

@@ -15,7 +15,7 @@ export interface ModelPrice {
 
 const amount = numberRule('a number of US dollars of 0 or more', 0);
 
-/** The rule of a price. */
+/** The rule for one price. */
 export const priceRule = group({
   input: required(amount),
   output: required(amount),
@@ -23,24 +23,27 @@ export const priceRule = group({
   cacheWrite: amount,
 } satisfies OptionTable<ModelPrice>);
 
-/** Returns the price of a model. Throws an OptionInvalidError if it is missing: the cost would be unknown. */
+/**
+ * Returns the price of a model. Throws an OptionInvalidError if the price is missing, because the cost would be
+ * unknown.
+ */
 export function priceOf(prices: Readonly<Record<string, ModelPrice>>, model: string): ModelPrice {
   const price = findPrice(prices, model);
   if (price !== undefined) return price;
   throw new OptionInvalidError('prices', missingPrice(model));
 }
 
-/** Returns the price of a model, or undefined if it is missing. */
+/** Returns the price of a model, or undefined if `prices` has no such model. */
 export function findPrice(prices: Readonly<Record<string, ModelPrice>>, model: string): ModelPrice | undefined {
   return Object.hasOwn(prices, model) ? prices[model] : undefined;
 }
 
-/** Describes a missing price. */
+/** Explains that the price of a model is missing. */
 export function missingPrice(model: string): string {
   return `\`prices\` must have a price for each model that is called, got none for ${JSON.stringify(model)}: add it`;
 }
 
-/** Returns the cost of a usage in US dollars. Cached and written tokens are part of the input tokens. */
+/** Returns the cost of a usage in US dollars. Input tokens include cached tokens and tokens written to the cache. */
 export function costOf(usage: Usage | undefined, price: ModelPrice): number {
   const {
     inputTokens = 0,

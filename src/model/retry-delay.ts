@@ -1,16 +1,16 @@
 import type { ModelError } from './run-error.js';
 
-/** The delays before the repetitions of a model call. */
+/** The delays between the attempts of a model call. */
 export interface RetryDelays {
   /** The delay before the second attempt, in milliseconds. Each further delay is twice as long. */
   readonly initialDelayMs: number;
   /** The longest delay, in milliseconds. */
   readonly maxDelayMs: number;
-  /** Returns a number from 0 to 1. At 0, a delay is half as long. */
+  /** Returns a random number from 0 to 1 for the jitter. At 0, a delay is halved. */
   readonly random: () => number;
 }
 
-/** More doublings would overflow. Every delay has reached its maximum before. */
+/** Limits the doublings, because more would overflow. Every delay has reached its maximum before. */
 const MAX_DOUBLINGS = 100;
 
 /**

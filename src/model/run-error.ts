@@ -9,13 +9,13 @@ export interface RunErrorState {
   /** All messages at the end, from which a new run can continue. */
   readonly history: readonly Message[];
   readonly usage: Usage;
-  /** The ids of the tool calls that lead to the run. Undefined for a run that no tool call leads to. */
+  /** The ids of the enclosing tool calls, outermost first. Undefined for an outermost run. */
   readonly path?: readonly string[] | undefined;
 }
 
 /**
- * An error that ended a run. Contains the run's messages and usage until the failure. `messages` and `history` are not
- * enumerable, so `console.error` and `JSON.stringify` do not show the conversation.
+ * An error that ended a run. Has the messages and the usage of the run until the failure. `messages` and `history` are
+ * not enumerable, so that `console.error` and `JSON.stringify` do not show the conversation.
  */
 export abstract class RunError extends KeelsonError implements RunErrorState {
   messages: readonly Message[] = [];
@@ -29,12 +29,12 @@ export abstract class RunError extends KeelsonError implements RunErrorState {
     hideMembers(this, 'messages', 'history');
   }
 
-  /** Sets the state of the run. The run calls it at its end, when every tool call has a result. */
+  /** Sets the state of the run. Called at the end of the run, when every tool call has a result. */
   attach(state: RunErrorState): this {
     this.messages = state.messages;
     this.history = state.history;
     this.usage = state.usage;
-    // A run fails with the error of a nested run if its hook throws it.
+    // If a hook rethrows the error of a nested run, the outer run fails with the same error object.
     if (state.path !== this.path) this.path = state.path;
     return this;
   }
@@ -62,7 +62,9 @@ export class ModelError extends RunError {
   readonly code = 'ERR_MODEL_FAILED';
   /** The model's id. */
   readonly model: string;
-  /** The kind that the model's error had, else a kind for its status 401, 403, 429 or 5xx, else `unknown`. */
+  /**
+   * The kind of the model's error. If it has no kind, derived from its status 401, 403, 429 or 5xx, or else `unknown`.
+   */
   readonly kind: ModelErrorKind;
   /** The HTTP status code, if the model's error had a numeric `status`. */
   readonly status: number | undefined;
@@ -73,7 +75,7 @@ export class ModelError extends RunError {
 
   constructor(model: string, cause: unknown) {
     super(`Model "${model}" failed: ${describeCause(cause)}`, { cause });
-    // `console.error` does not call a getter. A thrown object without an error class can contain the whole request.
+    // `console.error` does not call a getter. A thrown object that is not an Error may contain the whole request.
     if (!(cause instanceof Error)) Object.defineProperty(this, 'cause', { get: () => cause });
     const hints = (cause ?? {}) as ModelFailureHints;
     this.model = model;
@@ -121,7 +123,7 @@ function isRetryableStatus(status: number | undefined): boolean {
   return status !== undefined && (status === 408 || status === 409 || status === 429 || status >= 500);
 }
 
-/** Describes a value that a model threw. Members other than the message can contain the conversation. */
+/** Describes a value that a model threw. Uses only its message, because other members may contain the conversation. */
 function describeCause(cause: unknown): string {
   const { message, name, errors } = Object(cause);
   const isOpaque = Object(cause) === cause && !message && !name && !errors;

@@ -3,7 +3,7 @@ import type { ContentPart, Message, ToolResultPart } from './message.js';
 type Content = ToolResultPart['content'];
 
 /**
- * Shortens the text of a tool result to `maxChars` UTF-16 units, without the notes on the omissions. Returns the same
+ * Shortens the text of a tool result to `maxChars` UTF-16 units, not counting the notes on omissions. Returns the same
  * content if it is short enough.
  */
 function shortenContent(content: Content, maxChars: number): Content {

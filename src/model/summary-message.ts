@@ -1,6 +1,6 @@
 import type { Message, UserMessage } from './message.js';
 
-/** A summary is recognised by this prefix, also in a stored session. */
+/** The prefix by which a summary is recognised, even in a stored session. */
 const MARK = '[Summary of the conversation so far]\n';
 
 /** Makes the message that holds a summary. */

@@ -4,24 +4,27 @@ import { type Message, type SuspendedCall, type ToolCallPart, textOf, type Waiti
 /** The id under which a suspended answer waits for a decision. */
 export const ANSWER = 'answer';
 
-/** Stands between the ids of calls in the id of something that waits inside of a call. No call of a model has it in its id. */
+/** Separates the ids in the id of a nested call or answer. No call of a model has this character in its id. */
 export const BETWEEN = '/';
 
-/** A call or an answer that waits, in a run or in a run inside. */
+/** A call or an answer that waits, in a run or in one of its nested runs. */
 export interface Waiting {
-  /** Its own id. Inside of a call, behind the ids of the calls that lead to it. Unique among all that wait. */
+  /** The id of the call or answer, after the ids of the enclosing tool calls. Unique among all that wait. */
   readonly id: string;
-  /** The calls that lead to it, from the outermost. */
+  /** The enclosing tool calls, outermost first. */
   readonly callers: readonly ToolCallPart[];
   /** Undefined for an answer. */
   readonly call: ToolCallPart | undefined;
   /** The text of an answer. */
   readonly text: string;
-  /** Undefined if the messages of a run were passed on without it. */
+  /** The reason why the call waits. Undefined if the messages of a run were passed on without it. */
   readonly question: SuspendedCall | undefined;
 }
 
-/** Returns what waits in open calls: the calls themselves, or what waits inside of them. */
+/**
+ * Returns everything that waits because of open calls: the calls themselves, or the calls and answers of their nested
+ * runs.
+ */
 export function waitingIn(
   open: readonly ToolCallPart[],
   questions: readonly SuspendedCall[] = [],
@@ -30,13 +33,13 @@ export function waitingIn(
   return open.flatMap((call) => {
     if (isWaitingInside(call)) return waitingInside(call.inside, [...callers, call]);
     const question = questions.find(({ id }) => id === call.id);
-    // A call inside that does not wait was interrupted.
+    // A nested call without a reason was interrupted and does not wait.
     if (question === undefined && callers.length > 0) return [];
     return [{ id: idBehind(callers, call.id), callers, call, text: '', question }];
   });
 }
 
-/** True if a run inside of the call waits. The call itself then only takes a denial. */
+/** True if a nested run of the call waits. Then the call itself can only be denied. */
 function isWaitingInside(call: ToolCallPart): call is ToolCallPart & { readonly inside: WaitingRun } {
   return call.inside !== undefined && waitingInside(call.inside, [call]).length > 0;
 }
@@ -54,7 +57,7 @@ function idBehind(callers: readonly ToolCallPart[], id: string): string {
   return [...callers.map((call) => call.id), id].join(BETWEEN);
 }
 
-/** Returns the index of the last answer if it is suspended. Messages of the user may follow. */
+/** Returns the index of the last answer if it is suspended, even if user messages follow. Otherwise returns -1. */
 export function suspendedAnswer(messages: readonly Message[]): number | undefined {
   const index = messages.findLastIndex(({ role }) => role === 'assistant' || role === 'tool');
   const last = messages[index];

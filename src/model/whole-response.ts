@@ -4,9 +4,12 @@ import { ResponseInvalidError } from './run-error.js';
 import { addUsage, type UsageSum } from './usage.js';
 
 /**
- * Checks a response. A missing usage or finish reason is copied from `replaced`, the response that a hook has replaced.
- * Without `replaced`, the defaults are zero tokens and `other`. Throws {@link ResponseInvalidError} if the run cannot
- * continue with the response. Parts of unknown types are accepted: they stay in the message, and readers skip them.
+ * Checks a response. Throws {@link ResponseInvalidError} if the run cannot continue with it.
+ *
+ * A missing usage or finish reason is copied from `replaced`, the response that a hook has replaced. Without
+ * `replaced`, the defaults are zero tokens and `other`.
+ *
+ * Parts of unknown types stay in the message, and readers skip them.
  */
 export function wholeResponse(value: ModelResponse, replaced?: ModelResponse): ModelResponse {
   const content = value?.content as readonly AssistantPart[] | undefined;
@@ -20,7 +23,7 @@ export function wholeResponse(value: ModelResponse, replaced?: ModelResponse): M
   return { ...value, usage, finishReason: value.finishReason ?? replaced?.finishReason ?? 'other' };
 }
 
-/** True for a finished response that says nothing and calls nothing. */
+/** True for a finished response without text and tool calls. */
 export function isEmpty({ content, finishReason }: ModelResponse): boolean {
   return content.every(isSilent) && finishReason !== 'length' && finishReason !== 'content-filter';
 }

@@ -1,8 +1,8 @@
-/** Listeners by key. */
+/** Listeners that are grouped by a key, such as the id of a session. */
 export class KeyedListeners {
   private readonly listeners = new Map<string, Set<() => void>>();
 
-  /** `onUse` is called when a key gets its first listener, and when it loses its last one. */
+  /** `onUse` is called when a key gets its first listener, and when a key loses its last listener. */
   constructor(private readonly onUse: (key: string, isUsed: boolean) => void = () => {}) {}
 
   call(key: string): void {
@@ -11,7 +11,7 @@ export class KeyedListeners {
 
   /** Returns a function that removes the listener. */
   add(key: string, listener: () => void): () => void {
-    // A function that is added twice is two listeners.
+    // A function that is added twice counts as two listeners.
     const call = () => listener();
     const listeners = this.listeners.get(key) ?? new Set();
     this.listeners.set(key, listeners.add(call));

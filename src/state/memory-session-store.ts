@@ -28,7 +28,7 @@ export interface MemorySessionStoreOptions {
 export const NOT_STORED: AppendAnswer = { owned: false, stored: false, released: false, length: 0, entries: [] };
 
 /**
- * Stores sessions in the memory of this process. They are lost when the process ends.
+ * Stores sessions in the memory of this process. The sessions are lost when the process ends.
  *
  * @example
  * const store = new MemorySessionStore();

@@ -4,7 +4,10 @@ import { checkStateKey } from './state-key.js';
 import { checkStatePolicy } from './state-policy.js';
 import type { StateChange, StateEntry, StatePolicy, StateScope, StateStats, StateStore } from './state-store.js';
 
-/** Number of sessions that each call checks for expired values. One call adds fewer, so expired sessions do not accumulate. */
+/**
+ * Number of sessions that each call checks for expired values. One call adds at most one session, so expired sessions
+ * do not accumulate.
+ */
 const SWEPT_PER_CALL = 2;
 
 /** Options of a MemoryStateStore. */

@@ -6,14 +6,14 @@ export interface StateValue {
   readonly text: string;
   readonly bytes: number;
   readonly usedAt: number;
-  /** Lifetime in milliseconds after the last use; Infinity if the value expires with its session. */
+  /** Lifetime in milliseconds after the last use. Infinity if the value expires with its session. */
   readonly ttlMs: number;
 }
 
 /** The values of one extension in one session. */
 export class ScopeState {
   bytes = 0;
-  /** No value expires before this time. */
+  /** The earliest time at which a value expires. */
   private dueAt = Number.POSITIVE_INFINITY;
   /** The least recently used value is first. */
   private readonly values: Map<string, StateValue> = new Map();
@@ -49,7 +49,7 @@ export class ScopeState {
     }
   }
 
-  /** Removes the least recently used values until the scope fits into `room`. */
+  /** Removes the least recently used values until the scope is within `room`. */
   shrink(room: { readonly bytes: number; readonly keys: number }): EvictedState[] {
     const evicted: EvictedState[] = [];
     for (const { key, bytes } of this.values.values()) {

@@ -40,12 +40,12 @@ export function listSessions(all: Iterable<SessionSummary>, query: SessionQuery)
   return pageOf(later.sort(comparePositions), limit);
 }
 
-/** Returns the `next` of a page that ends at this position. */
+/** Returns the `next` of a page that ends with this session. */
 export function cursorOf({ updatedAt, id }: ListPosition): string {
   return JSON.stringify([updatedAt, id]);
 }
 
-/** Sorts the session that was saved last to the front. */
+/** Compares two sessions: the one with the latest entry comes first. */
 export function comparePositions(a: ListPosition, b: ListPosition): number {
   return b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : 1);
 }

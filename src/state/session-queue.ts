@@ -3,9 +3,9 @@ import type { SessionStore } from './session-store.js';
 
 /** A place in the queue of a session. */
 export interface QueuePlace {
-  /** Resolves when the place before was left. Undefined if the queue was empty. Never rejects. */
+  /** Resolves when the previous place is left. Undefined if the queue was empty. Never rejects. */
   readonly before: Promise<unknown> | undefined;
-  /** Resolves when this place was left. */
+  /** Resolves when this place is left. */
   readonly left: Promise<unknown>;
   /** Leaves the queue once `work` has resolved. */
   leave(work: Promise<unknown> | undefined): void;
@@ -13,7 +13,7 @@ export interface QueuePlace {
 
 const queues = new WeakMap<SessionStore, Map<string, Promise<unknown>>>();
 
-/** Takes the last place in the queue of a session. One store has one queue for each session id of the process. */
+/** Adds a place at the end of a session's queue. In a process, each store has one queue per session id. */
 export function joinQueue(store: SessionStore, id: string): QueuePlace {
   const tails = queues.get(store) ?? new Map<string, Promise<unknown>>();
   queues.set(store, tails);

@@ -10,7 +10,7 @@ export interface StateUse {
 
 /** The state of all extensions in one session. Has no clock: methods that need the time receive it. */
 export class SessionState {
-  /** The time at which the whole state expires. */
+  /** The time at which all values of the session expire. */
   end = Number.POSITIVE_INFINITY;
   private readonly scopes: Map<string, ScopeState> = new Map();
 
@@ -75,7 +75,7 @@ export class SessionState {
     return { bytes: this.bytes, extensions: Object.fromEntries(extensions) };
   }
 
-  /** Returns the most recently used values of each extension, within the bytes, without counting as a use. */
+  /** Returns the most recently used values of each extension, up to the number of bytes. Does not count as a use. */
   view({ extensions, extensionBytes }: StatePeek): StateView {
     const values: StateView['values'][number][] = [];
     const complete: string[] = [];
@@ -98,7 +98,7 @@ export class SessionState {
     this.scopeOf(extension).put(value);
   }
 
-  /** Returns a value without counting as a use. */
+  /** Returns a value. Does not count as a use. */
   peek(extension: string, key: string): StateValue | undefined {
     return this.scopes.get(extension)?.get(key);
   }

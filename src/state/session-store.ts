@@ -11,18 +11,18 @@ export interface KnownRecord {
 
 /** A part of the record of a conversation: the entries from `offset` on, or the entries that a `RecordQuery` selects. */
 export interface StoredRecord {
-  /** Identifies the stored conversation. One that is deleted and stored again has a different one. */
+  /** Identifies the stored conversation. If a conversation is deleted and stored again, it gets another `uid`. */
   readonly uid: string;
   /** The number of stored entries. */
   readonly length: number;
   /** The position of the first returned entry. */
   readonly offset: number;
   readonly entries: readonly Entry[];
-  /** The run that has claimed the conversation. Its time may have passed. */
+  /** The run that has claimed the conversation. Its claim may have expired. */
   readonly holder?: SessionHolder | undefined;
 }
 
-/** The run that owns a conversation. */
+/** The run that holds a conversation. */
 export interface SessionHolder {
   /** The id of the run. */
   readonly run: string;
@@ -34,7 +34,7 @@ export interface SessionHolder {
   readonly waitsFor?: string | undefined;
 }
 
-/** The owner, the title and the data of a session. The host sets them; Keelson only stores them. */
+/** The owner, the title and the data of a session. Set by the host, and only stored by Keelson. */
 export interface SessionDetails {
   /** The user that the session belongs to, such as a user id. `list` returns the sessions of one owner. */
   readonly owner?: string | undefined;
@@ -53,25 +53,28 @@ export interface SessionClaim {
   readonly by?: string | undefined;
   /** Milliseconds after which another run may take over, unless the claim is renewed. */
   readonly ttlMs: number;
-  /** The entries that the caller has. Without it, the store returns the entries from the context on. */
+  /**
+   * The entries that the caller already has. Without it, the store returns the entries that the model reads and those
+   * after them.
+   */
   readonly known?: KnownRecord | undefined;
-  /** Stored if the conversation is new. */
+  /** The details of the session. Stored if the conversation is new. */
   readonly details?: SessionDetails | undefined;
 }
 
-/** Restarts the time of a claim. */
+/** Restarts the lifetime of a claim. */
 export interface SessionRenewal extends Pick<SessionClaim, 'token' | 'ttlMs'>, Pick<SessionHolder, 'waitsFor'> {}
 
-/** The answer to a claim. A refused claim names the run that has the conversation. */
+/** The answer to a claim. A refused claim names the run that holds the conversation. */
 export type ClaimAnswer =
   | (StoredRecord & {
       readonly claimed: true;
-      /** The run whose claim ran out, and which this claim has replaced. */
+      /** The run whose expired claim this claim has replaced. */
       readonly lost?: string | undefined;
     })
   | { readonly claimed: false; readonly holder: SessionHolder };
 
-/** Entries to add by the run that holds the claim. */
+/** Entries that the run with the claim adds. */
 export interface SessionAppend {
   readonly token: string;
   /** The number of entries that the caller knows. */
@@ -79,42 +82,45 @@ export interface SessionAppend {
   readonly entries: readonly Entry[];
   /** The position of the first entry that the model reads. Default: unchanged. */
   readonly context?: number | undefined;
-  /** The run whose calls wait for a decision after this append, or null for none. Default: unchanged. */
+  /** The run whose calls wait for a decision after this append. Null if nothing waits. Default: unchanged. */
   readonly waits?: string | null | undefined;
-  /** True if the append ends the claim, unless the store has entries that the caller does not know. */
+  /** True ends the claim with the append, unless the store has entries that the caller does not know. */
   readonly release?: boolean | undefined;
 }
 
 /** The answer to an append or a release. */
 export interface AppendAnswer {
-  /** True if the caller held the claim. Without the claim nothing is added. */
+  /** True if the caller held the claim. Without the claim, nothing is added. */
   readonly owned: boolean;
-  /** True if all entries of the append are stored, by this call or by an earlier one. */
+  /** True if all entries of the append are stored, from this call or an earlier one. */
   readonly stored: boolean;
   /** True if the claim has ended. */
   readonly released: boolean;
   /** The number of stored entries. */
   readonly length: number;
-  /** The entries of others after the known ones: posts. */
+  /** The entries after the known ones: posts, which other callers have added. */
   readonly entries: readonly Entry[];
 }
 
 /** The answer to a post. */
 export interface PostAnswer {
-  /** False if the conversation has an entry with this id. Nothing was added then. */
+  /** False if the conversation already has an entry with this id. Then nothing was added. */
   readonly added: boolean;
   readonly holder?: SessionHolder | undefined;
 }
 
 /** Selects entries for `load`. Default: all of them. */
 export interface RecordQuery {
-  /** Returns the entries after the known ones, if the conversation is still the same. */
+  /**
+   * The entries that the caller already has. Returns only the entries after them, if the conversation is still the
+   * same.
+   */
   readonly known?: KnownRecord | undefined;
-  /** With `context`, the entries that the model reads and those after them. */
+  /** `context` returns the entries that the model reads and those after them. */
   readonly from?: 'start' | 'context' | undefined;
-  /** Returns the entries before this position. */
+  /** Returns only the entries before this position. */
   readonly before?: number | undefined;
-  /** The largest number of entries: the last ones of the selection. */
+  /** The largest number of entries. Returns the last ones of the selection. */
   readonly limit?: number | undefined;
 }
 
@@ -142,38 +148,42 @@ export interface SessionSummary extends SessionDetails {
 export interface SessionPage {
   /** The session with the latest entry comes first. */
   readonly sessions: readonly SessionSummary[];
-  /** Pass it as `after` to get the next page. Undefined on the last page. */
+  /** The value of `after` for the next page. Undefined on the last page. */
   readonly next: string | undefined;
 }
 
 /**
- * Stores the records of conversations. Each method is atomic. One run at a time holds the claim of a conversation, and only
- * it adds entries; anybody may add a post. Adding an entry a second time, by its id, has no effect, so that a caller who
- * did not get the answer can ask again.
+ * Stores the records of conversations. Each method is atomic. At most one run holds the claim of a conversation, and
+ * only this run adds entries. Any caller may add a post.
+ *
+ * Adding an entry with a known id has no effect, so a caller may repeat a call after an error.
  */
 export interface SessionStore {
   /**
-   * Claims a conversation, and returns its new entries. Makes an empty one if it is not stored; `list` hides it. Refused if
-   * another token holds a claim whose time has not passed. A second call with the same token restarts the time.
+   * Claims a conversation, and returns its new entries. If the conversation is not stored, creates an empty one, which
+   * `list` hides.
+   *
+   * Refused while another token holds a claim that has not expired. A second call with the same token restarts the
+   * lifetime.
    */
   claim(id: string, claim: SessionClaim): Awaitable<ClaimAnswer>;
-  /** Adds the entries that are not stored yet, and ends the claim with `release`. Adds nothing without the claim. */
+  /** Adds the entries that are not stored yet. With `release`, also ends the claim. Without the claim, adds nothing. */
   append(id: string, append: SessionAppend): Awaitable<AppendAnswer>;
-  /** Restarts the time of a claim. Returns false if another run has taken it over, or if it has ended. */
+  /** Restarts the lifetime of a claim. Returns false if the claim has ended, or if another run has taken it over. */
   renew(id: string, renewal: SessionRenewal): Awaitable<boolean>;
   /**
-   * Adds a post without a claim. A stop is dropped at once, unless its run holds the claim, or its calls wait and no run
-   * holds it. Returns undefined if the conversation is not stored.
+   * Adds a post without a claim. A stop is dropped at once if its run neither holds the claim nor waits for decisions.
+   * Returns undefined if the conversation is not stored.
    */
   post(id: string, post: Entry): Awaitable<PostAnswer | undefined>;
   /** Returns the stored record, or undefined if the conversation is not stored. */
   load(id: string, query?: RecordQuery): Awaitable<StoredRecord | undefined>;
-  /** Returns the sessions of an owner that have entries, a page at a time. */
+  /** Returns one page of the sessions of an owner that have entries. */
   list(query: SessionQuery): Awaitable<SessionPage>;
   /** Sets the title or the data, and returns the summary of the session. Returns undefined if it has no entries. */
   update(id: string, details: Omit<SessionDetails, 'owner'>): Awaitable<SessionSummary | undefined>;
-  /** Deletes the conversation, and its claim. */
+  /** Deletes the conversation and its claim. */
   delete(id: string): Awaitable<void>;
-  /** Calls the listener when a post was added. Returns a function that ends the watch. Optional. */
+  /** Calls the listener after a post was added. Returns a function that ends the watch. Optional. */
   watch?(id: string, listener: () => void): () => void;
 }

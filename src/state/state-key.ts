@@ -1,6 +1,6 @@
 import { KeelsonError } from '../errors.js';
 
-/** Maximum number of keys of one extension in one session. A further key evicts the least recently used one. */
+/** Maximum number of keys of one extension in one session. One more key evicts the least recently used key. */
 export const MAX_SCOPE_KEYS = 10_000;
 /** Maximum length of a key in UTF-16 code units. */
 export const MAX_KEY_LENGTH = 512;
@@ -22,7 +22,7 @@ export function checkStateKey(key: string): void {
   if (typeof key !== 'string' || key.length === 0 || key.length > MAX_KEY_LENGTH) throw new StateKeyError(key);
 }
 
-/** Returns the size of a value in a store: the bytes of its key and of its string. */
+/** Returns the size of a stored value: the bytes of its key and its string. */
 export function entryBytes(key: string, text: string): number {
   return utf8Bytes(key) + utf8Bytes(text);
 }

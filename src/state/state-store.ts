@@ -10,7 +10,7 @@ export interface StateScope {
 export interface StateEntry {
   readonly key: string;
   readonly value: string;
-  /** Stores the value only if the current value is equal to `ifValue`. Null means that the key must be absent. */
+  /** Stores the value only if the current value equals `ifValue`. Null means that the key must be absent. */
   readonly ifValue?: string | null | undefined;
 }
 
@@ -35,8 +35,8 @@ export interface EvictedState {
 /** The result of a write. */
 export interface StateChange {
   /**
-   * False if the value would not fit even without the other values of its extension, or if the current value is not
-   * `ifValue`. Nothing was changed then.
+   * False if the value is too large even without the other values of its extension, or if the current value is not
+   * `ifValue`. Then nothing was changed.
    */
   readonly stored: boolean;
   /** True if nothing was stored because the current value is not `ifValue`. */
@@ -64,42 +64,53 @@ export interface StatePeek {
 
 /** Values and sizes of a session at one moment. */
 export interface StateView extends StateStats {
-  /** Values of the requested extensions. If not all fit, the most recently used values of an extension. */
+  /**
+   * Values of the requested extensions. If not all values of an extension are within the limit, only the most recently
+   * used ones.
+   */
   readonly values: readonly Omit<SessionStateEntry, 'ifValue'>[];
   /** The requested extensions of which `values` has every value. */
   readonly complete: readonly string[];
 }
 
-/** Writes and reads of one session that a store applies in one step. */
+/** Reads and writes of one session, which the store applies in one atomic step. */
 export interface StateBatch {
   readonly session: string;
-  /** The values to store, in this order, each under the rules of `set`. Keys are unique in an extension. */
+  /**
+   * The values to store, in this order, each by the rules of `set`. An extension must not occur twice with the same
+   * key.
+   */
   readonly entries: readonly SessionStateEntry[];
-  /** Values that were read. Each read counts like a `get`, before the writes. */
+  /** Keys that were read. Each counts as a `get` before the writes. */
   readonly used: readonly { readonly extension: string; readonly key: string }[];
 }
 
 /** The size of the state of a session. */
 export interface StateStats {
   readonly bytes: number;
-  /** Bytes by extension id. An extension without state is left out. */
+  /** Bytes by extension id. Extensions without state are absent. */
   readonly extensions: Readonly<Record<string, number>>;
 }
 
 /**
- * Stores the state of extensions as strings under keys. Each call is one atomic step, also if several processes share the
- * store, so the limits hold at every moment. A value expires at `min(last use + ttlMs, end of its session)`, by the policy
- * of that use. If `ttlMs` is at least `sessionTtlMs`, the value expires exactly with its session. Expired values do not
- * count in any size. A session without values is removed.
+ * Stores the state of extensions as strings under keys. Each call is one atomic step, even if several processes share
+ * the store, so the limits always hold.
  *
- * Throws a StateKeyError unless a key has 1 to 512 characters. Throws an OptionInvalidError unless the times of a policy
- * are at least 1 and its sizes at least 0. A scope holds at most 10,000 keys. Ids and keys are arbitrary strings; values
- * are strings that UTF-8 can encode.
+ * A value expires at `min(last use + ttlMs, end of its session)`, by the policy of that use. If `ttlMs` is at least
+ * `sessionTtlMs`, the value expires with its session. Expired values do not count in any size. A session without values
+ * is removed.
+ *
+ * Throws a StateKeyError unless a key has 1 to 512 characters. Throws an OptionInvalidError unless the times of a
+ * policy are at least 1 and its sizes at least 0. A scope holds at most 10,000 keys. Ids and keys are arbitrary
+ * strings; values are strings that UTF-8 can encode.
  */
 export interface StateStore {
-  /** Returns the value, and restarts its lifetime and that of its session. Returns undefined if there is no value. */
+  /**
+   * Returns the value, and restarts the lifetime of the value and of its session. Returns undefined if the key is
+   * absent.
+   */
   get(scope: StateScope, key: string, policy: StatePolicy): Awaitable<string | undefined>;
-  /** Stores the value within all limits, or not at all. A stored value restarts its lifetime and that of its session. */
+  /** Stores the value if it is within all limits. Then restarts the lifetime of the value and of its session. */
   set(scope: StateScope, entry: StateEntry, policy: StatePolicy): Awaitable<StateChange>;
   /** Removes one value, or all values of the scope. Returns the number of removed values. */
   clear(scope: StateScope, key?: string): Awaitable<number>;
@@ -107,15 +118,18 @@ export interface StateStore {
   clearExtension(extension: string): Awaitable<number>;
   /** Removes the state of a session. Returns the number of removed values. */
   clearSession(session: string): Awaitable<number>;
-  /** Restarts the lifetime of the session, and of the values that expire with it. */
+  /** Restarts the lifetime of the session and of the values that expire with it. */
   touch(session: string, policy: StatePolicy): Awaitable<void>;
   /** Returns the current size of the session. */
   stats(session: string): Awaitable<StateStats>;
   /**
-   * Returns values of several extensions. Does not restart any lifetime. Optional: a registry whose store has `peek` and
-   * `apply` reads and writes the state of a run in few calls.
+   * Returns values of several extensions. Does not restart any lifetime. Optional: with `peek` and `apply`, the state
+   * of a run is read and written in few calls.
    */
   peek?(query: StatePeek): Awaitable<StateView>;
-  /** Makes the writes of several extensions in one step. Returns one result per entry. A refused entry stops no other. */
+  /**
+   * Applies the writes of several extensions in one step. Returns one result per entry. A refused entry does not affect
+   * the others.
+   */
   apply?(batch: StateBatch, policy: StatePolicy): Awaitable<readonly StateChange[]>;
 }

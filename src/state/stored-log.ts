@@ -19,10 +19,13 @@ export interface HeldClaim extends SessionHolder {
   readonly token: string;
 }
 
-/** While its process is known to live, a claim is kept for this multiple of its lifetime. */
+/** A claim is kept for this multiple of its lifetime while its process is known to be alive. */
 export const KEPT_LIFETIMES = 10;
 
-/** The record of one conversation with its claim: the rules of the store contract, without a clock and without storage. */
+/**
+ * The record and the claim of one conversation. Implements the rules of the store contract, without a clock and without
+ * storage.
+ */
 export class StoredLog {
   uid = '';
   details: SessionDetails = {};
@@ -30,15 +33,15 @@ export class StoredLog {
   updatedAt = 0;
   /** The position of the first entry that the model reads. */
   context = 0;
-  /** The run whose calls wait for a decision. */
+  /** The run whose calls wait for a decision. Null if nothing waits. */
   waits: string | null = null;
   held: HeldClaim | undefined = undefined;
   /** The number of entries before the first one in memory. */
   start = 0;
-  /** True for the id of an entry before `start`. */
+  /** Returns true for the id of an entry before `start`. */
   isOlder: (id: string) => boolean = () => false;
   readonly entries: Entry[] = [];
-  /** The ids of entries in memory. `has` adds the new ones, so that reading a log does not. */
+  /** The ids of entries in memory. `has` adds new entries, so that reading a log takes no time for the ids. */
   private readonly ids = new Set<string>();
 
   /** The number of entries. */
@@ -60,7 +63,7 @@ export class StoredLog {
     return { uid, length, offset, entries: this.slice(offset, before), ...(holder && { holder }) };
   }
 
-  /** `isAlive` is true if the process of a claim that ran out is known to go on. */
+  /** `isAlive` is true if the process of the expired claim is known to be alive. */
   claim(claim: SessionClaim, now: number, isAlive = false): ClaimAnswer {
     const { token, run, by, ttlMs, known, details = {} } = claim;
     const { held } = this;
@@ -73,7 +76,7 @@ export class StoredLog {
     return { ...record, claimed: true, ...(isOther && { lost: held.run }) };
   }
 
-  /** Adds entries. Calls `added` with each entry that was not stored. */
+  /** Adds entries. Calls `added` with each new entry. */
   append(append: SessionAppend, now: number, added: (entry: Entry) => void = () => {}): AppendAnswer {
     const { token, length, entries, context, waits, release } = append;
     const isHolder = this.held?.token === token;
@@ -96,7 +99,7 @@ export class StoredLog {
     return true;
   }
 
-  /** Adds a post, and drops a stop that nobody can take up. */
+  /** Adds a post. Drops a stop whose run neither holds the claim nor waits for decisions. */
   post(post: Entry, now: number, added: (entry: Entry) => void = () => {}): PostAnswer {
     const isNew = this.add(post, now);
     if (isNew) {
@@ -109,7 +112,7 @@ export class StoredLog {
     return { added: isNew, ...(holder && { holder }) };
   }
 
-  /** Sets the title and the data, unless they are undefined. Returns false if both are. */
+  /** Sets the title and the data if they are given. Returns false if neither is given. */
   update({ title, data }: SessionDetails): boolean {
     this.details = { ...this.details, ...copyDetails({ title, data }) };
     return title !== undefined || data !== undefined;
@@ -120,14 +123,14 @@ export class StoredLog {
     return { ...copyDetails(details), id, length, createdAt, updatedAt };
   }
 
-  /** Adds an entry, unless it is stored. */
+  /** Adds an entry. Returns false if it is already stored. */
   add(entry: Entry, now: number): boolean {
     if (this.has(entry.id)) return false;
     this.put(entry, now);
     return true;
   }
 
-  /** Adds an entry that is not stored. */
+  /** Adds a new entry. */
   put(entry: Entry, now: number): void {
     if (this.length === 0) this.createdAt = now;
     this.updatedAt = now;
@@ -151,7 +154,7 @@ export class StoredLog {
   }
 }
 
-/** Returns the run that a stop names, and the entry that drops the stop. Returns undefined for another post. */
+/** For a stop, returns its run and the entry that drops the stop. Returns undefined for another post. */
 export function stopIn({ id, at, body }: Entry): { readonly run: string; readonly dropped: Entry } | undefined {
   if (body.type !== 'post' || body.post.type !== 'stop') return undefined;
   const why = 'That run does not own the conversation.';

@@ -4,7 +4,7 @@ import type { OptionRule } from '../internal/options/validate.js';
 
 const MAX_LIFETIME_MS = 1000 * 365 * 24 * 60 * 60 * 1000;
 
-/** Accepts whole milliseconds, by default as many as a timer supports. */
+/** Accepts whole milliseconds, by default up to the limit of timers. */
 export function wholeMs(most: number = MAX_TIMER_MS): OptionRule {
   return {
     expected: `a whole number of milliseconds from 1 to ${most}`,
@@ -12,7 +12,10 @@ export function wholeMs(most: number = MAX_TIMER_MS): OptionRule {
   };
 }
 
-/** Accepts the lifetime of stored data: up to a thousand years, which a database can add to the current time, or Infinity. */
+/**
+ * Accepts the lifetime of stored data: Infinity, or at most a thousand years, which a database can add to the current
+ * time.
+ */
 export const lifetimeMs: OptionRule = {
   expected: `${wholeMs(MAX_LIFETIME_MS).expected}, or Infinity`,
   accepts: (value) => value === Number.POSITIVE_INFINITY || wholeMs(MAX_LIFETIME_MS).accepts(value),

@@ -13,12 +13,12 @@ export class CallLimit {
     this.end = performance.now() + timeoutMs;
   }
 
-  /** Milliseconds until the end of the call. */
+  /** Milliseconds until the time limit of the call. */
   get leftMs(): number {
     return Math.max(0, this.end - performance.now());
   }
 
-  /** Sends a command. At the end of the call, rejects with a TimeoutExceededError and fires the signal. */
+  /** Sends a command. At the time limit, aborts the signal and rejects with a TimeoutExceededError. */
   async within<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const abort = new AbortController();
     const late = createDeferred<never>();

@@ -11,7 +11,7 @@ export function timesOf({ ttlMs, sessionTtlMs }: StatePolicy): string[] {
   return [ttlMs, sessionTtlMs].map(toWhole);
 }
 
-/** Formats an integer, small enough that PostgreSQL and Lua can add the current time to it exactly. */
+/** Formats an integer. Limits it, so that PostgreSQL and Lua can add the current time exactly. */
 export function toWhole(number: number): string {
   return `${Math.floor(Math.min(number, 2 ** 52))}`;
 }

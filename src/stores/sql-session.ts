@@ -13,7 +13,7 @@ export interface DetailColumns {
   readonly data: string | null;
 }
 
-/** A session as columns, without its messages. */
+/** A session as columns, without its entries. */
 export interface SummaryColumns extends DetailColumns {
   readonly id: string;
   readonly length: number;

@@ -5,7 +5,9 @@ import { utf8Bytes } from '../state/state-key.js';
 /** The longest key in bytes that is stored unchanged. An index of PostgreSQL accepts at most 2,700 bytes. */
 const MAX_KEY_BYTES = 600;
 
-/** Encodes a string for a column of text, which stores neither NUL nor lone surrogates. Most strings stay unchanged. */
+/**
+ * Encodes a string for a column of type text, which stores neither NUL nor lone surrogates. Most strings do not change.
+ */
 export function toSqlText(text: string): string {
   if (typeof text !== 'string') throw invalidOption('id', 'a string', text);
   return text.replace(/[\\\0\p{Cs}]/gu, (unit) =>

@@ -12,7 +12,9 @@ export class StoreCorruptError extends KeelsonError {
   }
 }
 
-/** An earlier version of Keelson wrote the file, in a form that this version cannot read. The file was left unchanged. */
+/**
+ * An earlier version of Keelson wrote the file in a format that this version cannot read. The file was left unchanged.
+ */
 export class StoreOutdatedError extends KeelsonError {
   readonly code = 'ERR_STORE_OUTDATED';
   readonly file: string;
@@ -33,15 +35,15 @@ export class StoreBusyError extends KeelsonError {
   /** The directory of the session. */
   readonly folder: string;
   /**
-   * True if this process was suspended so long that another process took over the lock. The writes of the call may be
-   * stored or not.
+   * True if this process was suspended so long that another process took over the lock. The writes of the call may or
+   * may not be stored.
    */
   readonly lost: boolean;
 
   constructor(folder: string, { waitedMs, lost = false }: { readonly waitedMs?: number; readonly lost?: boolean }) {
     super(
       lost
-        ? `The lock on ${folder} was taken over by another process. Read the session again before you go on.`
+        ? `The lock on ${folder} was taken over by another process. Read the session again before you continue.`
         : `Another process has held the lock on ${folder} for ${waitedMs} ms. Try again, or raise \`lockTimeoutMs\`.`,
     );
     this.folder = folder;
@@ -49,7 +51,7 @@ export class StoreBusyError extends KeelsonError {
   }
 }
 
-/** The file system reported an error, which is the `cause`. Data that was stored before is intact. */
+/** The file system reported an error. `cause` is that error. Data that was stored before is intact. */
 export class StoreFailedError extends KeelsonError {
   readonly code = 'ERR_STORE_FAILED';
 

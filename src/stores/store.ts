@@ -1,5 +1,5 @@
 /**
- * The contracts of the stores: conversations, run logs and the state of extensions, and a store in memory for each.
+ * The interfaces of the stores for conversations, run logs and extension state, each with a store in memory.
  *
  * @packageDocumentation
  */

@@ -12,7 +12,7 @@ export function withAdditions(tool: Tool, input: unknown, additions: Readonly<Re
 function isClosed(schema: JsonSchema, defs = schema.$defs as JsonSchema | undefined): boolean {
   const { $ref, additionalProperties, unevaluatedProperties, anyOf, oneOf, allOf } = schema;
   if (additionalProperties === false || unevaluatedProperties === false) return true;
-  // Resolves `#/$defs/name` one level deep only, because definitions may refer to each other in a cycle.
+  // Resolves `#/$defs/name` only one level deep, because definitions may refer to each other in a cycle.
   const named = defs?.[`${$ref}`.slice(8)];
   const members = [named, anyOf, oneOf, allOf].flat();
   return members.some((member) => Boolean(member) && isClosed(member as JsonSchema, named ? undefined : defs));

@@ -1,12 +1,14 @@
 import type { Tool } from './tool.js';
 
 /**
- * Property of the output that Keelson passes to `tool.execute.before`. Contains the called tool, which opencode does
- * not tell its plugins. A registered symbol, because the two entries may be loaded as separate modules.
+ * The property under which Keelson adds the called tool to the output of `tool.execute.before`, because opencode does
+ * not tell its plugins which tool is called.
+ *
+ * A registered symbol, because the two package entries may be loaded as separate modules.
  */
 const CALLED_TOOL = Symbol.for('keelson.calledTool');
 
-/** Adds the called tool to the output of a hook, invisible to code that lists its properties. */
+/** Adds the called tool to the output of a hook. Code that lists the properties does not see it. */
 export function markCalledTool<Output extends object>(output: Output, tool: Tool | undefined): Output {
   return Object.defineProperty(output, CALLED_TOOL, { value: tool });
 }

@@ -23,10 +23,11 @@ export interface ToolDefinition<Schema, Context = unknown, Input = InputOf<Schem
   /** The source of the tool, such as the name of a server. Shown by `agent.status()`. */
   readonly origin?: string | undefined;
   /**
-   * Runs the tool with a copy of the arguments, which were checked. Returns a string, content parts, data that JSON can
-   * hold, `toolResult(…)`, or nothing: then the model reads `Done.` A throw becomes an error result with the error's
-   * message. Without this function, the caller of the agent runs the tool, such as a web page: a call is suspended until
-   * `resume` has its `{ result }`.
+   * Runs the tool with a checked copy of the arguments. Returns a string, content parts, data that JSON can hold, or
+   * `toolResult(…)`. If it returns nothing, the model reads `Done.`
+   *
+   * If it throws, the model reads the error's message as an error result. Without this function, the caller of the agent
+   * runs the tool, such as a web page. Then a call is suspended until `resume` has its `{ result }`.
    */
   readonly execute?: ((input: Input, context: ToolContext<Context>) => Awaitable<ToolOutput>) | undefined;
 }
@@ -34,7 +35,7 @@ export interface ToolDefinition<Schema, Context = unknown, Input = InputOf<Schem
 /** The input of `execute`: the schema's output type, or `unknown` for a plain JSON Schema. */
 export type InputOf<Schema> = Schema extends StandardSchema ? InferOutput<Schema> : unknown;
 
-/** Makes an `input` that is not a schema of an object a compile error with a message. */
+/** Turns an `input` that is not an object schema into a compile error with a message. */
 export type ArgumentsSchema<Schema> =
   Schema extends StandardSchema<infer Input>
     ? unknown extends Input
@@ -116,7 +117,7 @@ function standardChecker(schema: StandardSchema): Tool['check'] {
   return (input) => standard.validate(input);
 }
 
-/** Ensures `type: 'object'`. Providers require it of a tool's schema, also of a union without a `type`. */
+/** Adds `type: 'object'` if it is missing, because providers require it even for a union. */
 function objectSchema(name: string, inputSchema: JsonSchema): JsonSchema {
   const { type } = inputSchema;
   if (type === undefined) return { ...inputSchema, type: 'object' };

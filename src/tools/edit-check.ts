@@ -4,7 +4,7 @@ import { type CallKind, type EditedApproval, refusalOf } from './edited-approval
 import { describeIssues } from './standard-schema.js';
 import type { Tool } from './tool.js';
 
-/** A call whose arguments a person changes. */
+/** A call whose arguments a person changed. */
 export interface EditedCall {
   readonly id: string;
   readonly name: string;
@@ -12,13 +12,13 @@ export interface EditedCall {
   readonly tool: Tool | undefined;
 }
 
-/** Rejects with a ResumeInvalidError if a call does not take the new arguments. */
+/** Rejects with a ResumeInvalidError if the call cannot run with the new arguments. */
 export async function assertEdit(call: EditedCall, decision: EditedApproval): Promise<void> {
   const problem = await editProblem(call, decision);
   if (problem !== undefined) throw new ResumeInvalidError(`The decision on "${call.id}" ${problem}`, [call.id]);
 }
 
-/** Returns the problem with new arguments of a call, or undefined. */
+/** Explains why a call cannot run with new arguments. Resolves with undefined if it can. */
 export async function editProblem(
   { name, kind, tool }: EditedCall,
   { approve }: EditedApproval,

@@ -3,15 +3,18 @@ import { isSameData } from '../internal/plain-data.js';
 import { inputOf } from '../model/edited-call.js';
 import type { ToolCallPart } from '../model/message.js';
 
-/** The approval of a call with other arguments. */
+/** The approval of a call with changed arguments. */
 export interface EditedApproval {
   readonly approve: JsonValue;
 }
 
-/** A kind of call, by who runs it: Keelson, the caller of the agent, or the provider. Nobody runs an answer. */
+/**
+ * The kind of a waiting call or answer. For a call, says who runs it: Keelson (`tool`), the caller of the agent
+ * (`result`), or the provider (`provider`).
+ */
 export type CallKind = 'tool' | 'result' | 'provider' | 'answer';
 
-/** Returns the kind of a call or an answer that waits. */
+/** Returns the kind of a waiting call or answer. */
 export function kindOf(call: {
   readonly type?: string | undefined;
   readonly needs?: 'result' | undefined;
@@ -22,7 +25,7 @@ export function kindOf(call: {
   return call.needsApproval ? 'provider' : 'tool';
 }
 
-/** True for an approval with other arguments that JSON can hold, and nothing else. */
+/** True for `{ approve: input }` whose arguments JSON can hold. False if the decision also denies or has a result. */
 export function isEdit(decision: unknown): decision is EditedApproval {
   if (!isObject(decision) || decision.deny !== undefined || decision.result !== undefined) return false;
   return isJson(decision.approve);
@@ -39,7 +42,7 @@ export function isJson(value: unknown): boolean {
 
 type Decisions = Readonly<Record<string, unknown>>;
 
-/** Returns decisions whose new arguments are copies. If the arguments did not change, the decision is `approve`. */
+/** Returns copies of the decisions. A change to equal arguments becomes `approve`. */
 export function resolveEdits<D extends Decisions>(decisions: D, calls: readonly ToolCallPart[]): D {
   const resolved = calls.flatMap((call) => {
     const decision = decisions[call.id];
@@ -48,7 +51,7 @@ export function resolveEdits<D extends Decisions>(decisions: D, calls: readonly 
   return resolved.length === 0 ? decisions : { ...decisions, ...Object.fromEntries(resolved) };
 }
 
-/** Returns `approve` if the arguments did not change. */
+/** Returns `approve` if the arguments are equal, otherwise a copy of the decision. */
 export function resolveEdit(
   call: Pick<ToolCallPart, 'input' | 'invalidInput'>,
   { approve }: EditedApproval,
@@ -57,7 +60,7 @@ export function resolveEdit(
   return isSameData(input, inputOf(call)) ? 'approve' : { approve: input };
 }
 
-/** Returns why a kind of call takes no new arguments, or undefined. */
+/** Explains why the arguments of this kind of call cannot be changed, or returns undefined. */
 export function refusalOf(kind: CallKind): string | undefined {
   if (kind === 'result')
     return "must be { result } or 'deny', got { approve }: its tool has no `execute`, so only the caller can run it.";

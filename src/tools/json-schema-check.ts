@@ -5,19 +5,20 @@ import { lostIn, relax } from './lenient-schema.js';
 import type { StandardIssue, StandardResult } from './standard-schema.js';
 
 const MOST_ISSUES = 20;
-/** Limit of schema evaluations in one check. Nested references could otherwise block the thread for ever. */
+/** Limit of schema evaluations in one check. Without it, nested references could block the thread forever. */
 const MOST_STEPS = 2_000_000;
 
-/** Keywords whose error only says that a nested schema failed. */
+/** Keywords whose error only repeats that a nested schema failed. */
 const WRAPPERS = new Set(
   `$ref $recursiveRef allOf if properties patternProperties additionalProperties unevaluatedProperties items prefixItems
   additionalItems unevaluatedItems`.split(/\s+/),
 );
 
 /**
- * Compiles a plain JSON Schema into a check. Throws OptionInvalidError if the schema is invalid. With `isLenient`,
- * `format` and invalid patterns check nothing, `nullable` allows null, and bounds of draft 4 are known in every draft.
- * `ignoresPatterns` makes a lenient check ignore valid patterns too.
+ * Compiles a plain JSON Schema into a check. Throws OptionInvalidError if the schema is invalid.
+ *
+ * With `isLenient`, ignores `format` and invalid patterns, accepts null for `nullable`, and reads the bounds of draft 4
+ * in every draft. `ignoresPatterns` makes a lenient check ignore valid patterns too.
  */
 export function compileJsonSchema(
   schema: JsonSchema,
@@ -51,7 +52,7 @@ export function lostReference(schema: JsonSchema): string | undefined {
 }
 
 /**
- * Copies the schema, because the validator changes it and the caller's may be frozen. Maps each subschema by its URI.
+ * Copies the schema, because the validator changes it and the original may be frozen. Maps each subschema by its URI.
  */
 function resolveReferences(schema: JsonSchema) {
   try {
@@ -83,7 +84,7 @@ function countSteps(schemas: readonly (Schema | boolean)[]): { left: number } {
 
 export type { SchemaDraft };
 
-/** Returns the draft of a lenient check. Draft 4 differs from draft 7 only in its bounds, which are converted. */
+/** Returns the draft of a lenient check. Schemas of draft 4 use draft 7, after their bounds are converted. */
 export function lenientDraftOf(uri: unknown): SchemaDraft {
   const draft = draftOf(uri);
   return draft === '4' ? '7' : draft;
@@ -102,7 +103,7 @@ function unusable(error: unknown): OptionInvalidError {
   return new OptionInvalidError('schema', `\`schema\` must be a JSON Schema, got one that cannot be used: ${problem}`);
 }
 
-/** Returns all errors, or undefined if collecting them exceeds the stack or the step limit. */
+/** Returns all errors. Returns undefined if collecting them exceeds the stack or the step limit. */
 function allErrors(work: () => OutputUnit[]): OutputUnit[] | undefined {
   try {
     return work();
@@ -112,7 +113,9 @@ function allErrors(work: () => OutputUnit[]): OutputUnit[] | undefined {
   }
 }
 
-/** Describes a value that the validator failed on. Throws if the schema caused the failure, such as a broken `$ref`. */
+/**
+ * Describes a value on which the validator failed. Throws if the schema caused the failure, such as a broken `$ref`.
+ */
 export function faultOfValue(error: unknown): string {
   const { name, message = '' } = error as { readonly name?: string; readonly message?: string };
   if (error instanceof StepsExceededError) return 'It takes too long to be checked.';

@@ -3,15 +3,17 @@ import { isObject, type JsonSchema } from '../internal/json.js';
 import type { OptionRule } from '../internal/options/validate.js';
 import { isStandardSchema, type StandardResult, type StandardSchema } from './standard-schema.js';
 
-/** Accepts a schema. A plain object of schemas is not one: as a JSON Schema it would accept every value. */
+/** Accepts a schema. Refuses a plain object of schemas, which as a JSON Schema would accept every value. */
 export const schemaRule: OptionRule = {
   expected: 'a Standard Schema or a JSON Schema; wrap a map of schemas in `z.object(…)`',
   accepts: (value) => isStandardSchema(value) || (isObject(value) && !Object.values(value).some(isStandardSchema)),
 };
 
 /**
- * Returns the JSON Schema of the input of a Standard Schema, or undefined if the schema's library cannot convert
- * schemas. Throws the error from `invalid` if the conversion of this schema fails.
+ * Returns the JSON Schema of a Standard Schema's input. Returns undefined if the library of the schema cannot convert
+ * schemas.
+ *
+ * Throws the error from `invalid` if this schema cannot be converted.
  */
 export function jsonSchemaOf(schema: StandardSchema, invalid: (problem: string) => Error): JsonSchema | undefined {
   try {

@@ -4,9 +4,11 @@ import type { Schema } from '@cfworker/json-schema';
 type Lookup = Readonly<Record<string, Schema | boolean>>;
 
 /**
- * Makes `format` an annotation, lets `nullable` of OpenAPI allow `null`, removes invalid patterns, and converts bounds of
- * draft 4. `ignoresPatterns` removes valid patterns too. A `format` that is not a string is a property of that name: the
- * validator takes `dependencies` for a schema.
+ * Prepares the schemas for a lenient check: ignores `format`, lets `nullable` of OpenAPI allow `null`, removes invalid
+ * patterns, and converts bounds of draft 4. `ignoresPatterns` removes valid patterns too.
+ *
+ * Keeps a `format` that is not a string. The validator treats the object `dependencies` as a schema, so `format` may be
+ * a property name there.
  */
 export function relax(lookup: Lookup, ignoresPatterns = false): void {
   const isChecked = (pattern: string) => !ignoresPatterns && isPattern(pattern);
@@ -22,7 +24,7 @@ export function relax(lookup: Lookup, ignoresPatterns = false): void {
   }
 }
 
-/** A server in another language may use regular expressions that are invalid in JavaScript. It checks them itself. */
+/** Removes patterns that JavaScript cannot compile. The server that sent the schema checks them itself. */
 function removePatterns(node: Schema, isChecked: (pattern: string) => boolean): void {
   if (typeof node.pattern === 'string' && !isChecked(node.pattern)) delete node.pattern;
   const names = Object.keys(node.patternProperties ?? {});
@@ -33,7 +35,10 @@ function removePatterns(node: Schema, isChecked: (pattern: string) => boolean): 
   }
 }
 
-/** A boolean is the form of draft 4, whatever `$schema` says: `exclusiveMinimum: true` makes `minimum` exclusive. */
+/**
+ * Converts a boolean bound, which is the form of draft 4 whatever `$schema` says: `exclusiveMinimum: true` makes
+ * `minimum` exclusive.
+ */
 function convertBound(
   node: Schema,
   bound: 'minimum' | 'maximum',

@@ -1,2 +1,2 @@
-/** The runs whose tools are found by a search. A warning about many tools does not concern them. */
+/** The runs that find their tools by a search. They need no warning about many tools. */
 export const searchedRuns = new WeakSet<object>();

@@ -1,6 +1,6 @@
 /**
  * The part of the Standard Schema specification (https://standardschema.dev) that Keelson uses. Schemas of zod 4,
- * arktype and valibot implement it. Declared here so that its types need no extra package.
+ * arktype and valibot implement it. Declared here so that these types need no extra package.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {

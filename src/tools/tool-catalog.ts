@@ -3,7 +3,10 @@ import type { Logger } from '../internal/logger.js';
 import type { LiveToolSet, Tool, ToolSource } from './tool.js';
 import { toolsOf } from './tool-set.js';
 
-/** Key of the agent that a tool hands the conversation over to. A registered symbol, because of copies of the library. */
+/**
+ * The key under which a handoff tool holds its target agent. A registered symbol, so that other copies of the library
+ * find it.
+ */
 export const HANDOFF = Symbol.for('keelson.handoff');
 
 /** The tools of one turn. All lookups by tool name happen here. */
@@ -13,7 +16,7 @@ export class ToolSnapshot {
 
   constructor(readonly tools: readonly Tool[]) {}
 
-  /** True if a tool hands the conversation over to another agent. */
+  /** True if a tool of the snapshot hands the conversation over to another agent. */
   get hasHandoffs(): boolean {
     this.handoffs ??= this.tools.some((tool) => HANDOFF in tool);
     return this.handoffs;
@@ -32,7 +35,7 @@ export class ToolSnapshot {
   }
 }
 
-/** Merges the tools of several sources. Merges again only when the revision of a live source changes. */
+/** Merges the tools of several sources. Merges again only after the revision of a live source has changed. */
 export class ToolCatalog {
   private readonly live: readonly LiveToolSet<never>[];
   private revisions: readonly number[];
@@ -53,12 +56,12 @@ export class ToolCatalog {
     return this.snapshot;
   }
 
-  /** Returns a catalog with further tools, behind those of this catalog. */
+  /** Returns a catalog with further tools after the tools of this catalog. */
   with(tools: readonly Tool[]): ToolCatalog {
     return new ToolCatalog([...this.sources, tools], this.logger);
   }
 
-  /** Returns the beginnings of the names of tools that live sources may add later. */
+  /** Returns the prefixes of the names of tools that live sources may add later. */
   prefixes(): readonly string[] {
     return this.live.flatMap((source) => source.prefixes?.() ?? []);
   }
@@ -69,7 +72,10 @@ export class ToolCatalog {
     this.snapshot = this.collect();
   }
 
-  /** If two tools have the same name, the first one stays and the other is logged as an error. */
+  /**
+   * Collects the tools of all sources. If two tools have the same name, the first one stays, and the other is logged as
+   * an error.
+   */
   private collect(): ToolSnapshot {
     const tools = new Map<string, Tool>();
     for (const tool of this.sources.flatMap((source) => this.toolsIn(source))) {
@@ -79,7 +85,7 @@ export class ToolCatalog {
     return new ToolSnapshot([...tools.values()]);
   }
 
-  /** A live source that throws has no tools until its revision changes. */
+  /** Returns the tools of a source. A live source that throws has no tools until its revision changes. */
   private toolsIn(source: ToolSource<never>): readonly Tool[] {
     try {
       // The compiler has checked that the tool's `Context` is that of the agent.

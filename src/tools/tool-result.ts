@@ -9,11 +9,17 @@ import {
 } from '../model/message.js';
 import type { ToolResult } from './tool.js';
 
-/** Limit of one result: UTF-16 units of text, base64 and JSON. A longer result becomes an error result. */
+/**
+ * Maximum length of one result, counted in UTF-16 units of text, base64 and JSON. A longer result becomes an error
+ * result.
+ */
 const MAX_RESULT_LENGTH = 10_000_000;
 const MAX_PARTS = 10_000;
 const MAX_ERROR_LENGTH = 100_000;
-/** Longest note that `errorResult` appends to a cut text, in characters. A text with its note is not cut again. */
+/**
+ * Maximum length of the note that `errorResult` appends to a cut text. A text of the limit plus its note is not cut
+ * again.
+ */
 const CUT_MARK = 40;
 
 const WHOLE = Symbol.for('keelson.tool-result');
@@ -33,7 +39,7 @@ export function toolResult(result: ToolResult): ToolResult {
   return { ...result, [WHOLE]: true } as ToolResult;
 }
 
-/** Makes an error result. A string of more than 100,000 characters is cut, and its length is appended. */
+/** Makes an error result. A string of more than 100,000 characters is cut, and a note with its length is appended. */
 export function errorResult(text: string): ToolResult {
   const { length } = text;
   const content = length > MAX_ERROR_LENGTH ? `${text.slice(0, MAX_ERROR_LENGTH)}… (${length} characters)` : text;
@@ -60,7 +66,8 @@ export function isToolResult(value: unknown): value is ToolResult {
 
 /** Converts the return value of a tool to a ToolResult. An invalid value becomes an error result. */
 export function toToolResult(output: unknown): ToolResult {
-  // An error would make a model repeat a call that has had its effect. See docs/decisions/0004-undefined-is-done.md.
+  // An error would make a model repeat a call that has already had its effect. See
+  // docs/decisions/0004-undefined-is-done.md.
   if (output === undefined) return { content: 'Done.' };
   if (typeof output === 'string')
     return output.length > MAX_RESULT_LENGTH ? tooLong(output.length) : { content: output };
@@ -115,11 +122,12 @@ function dataResult(output: unknown): ToolResult {
     return errorResult('The tool returned an object that is empty as JSON, such as a Map. Return plain data.');
   }
   if (text.length > MAX_RESULT_LENGTH) return tooLong(text.length);
-  // Parsed again, so that the message equals its own JSON and does not change with the tool's object.
+  // Parses the JSON again, so that the message equals its stored form and later changes of the tool's object have no
+  // effect.
   return { content: text, structured: JSON.parse(text) as JsonValue };
 }
 
-/** True for an instance of a class without `toJSON`: its JSON is `{}` although it may hold data. */
+/** True for an instance of a class without `toJSON`: its JSON is `{}`, although the instance may hold data. */
 function isOpaque(value: object): boolean {
   const prototype = Object.getPrototypeOf(value);
   return prototype !== null && Object.getPrototypeOf(prototype) !== null && !('toJSON' in value);

@@ -47,14 +47,14 @@ export function createToolSet<Context = unknown>(tools: readonly Tool<Context>[]
 
 const LIST_OF_TOOLS = 'an array of tools, or a live set with `list()` and `revision`';
 
-/** True if a value has the members that a run needs of a tool. */
+/** True if a value has the tool members that a run needs. */
 export function isTool(value: unknown): value is Tool {
   const tool = value as Tool | null | undefined;
   const isRunnable = tool?.execute === undefined || typeof tool.execute === 'function';
   return typeof tool?.name === 'string' && isRunnable && typeof tool.check === 'function';
 }
 
-/** True for a tool without `execute`, whose calls wait until the caller gives their results. */
+/** True for a tool without `execute`, whose calls wait until the caller returns their results. */
 export function isRunByCaller(tool: Tool | undefined): boolean {
   return tool !== undefined && tool.execute === undefined;
 }
@@ -72,7 +72,7 @@ export function toolsOf<Context>(source: ToolSource<Context>): readonly Tool<Con
   return list;
 }
 
-/** Returns the fix for two likely values of `tools` that are not lists: one tool, and tools by name. */
+/** Returns advice for two likely mistakes in `tools`: a single tool, and an object of tools by name. */
 function adviceFor(source: unknown): string {
   if (isTool(source)) return `; pass \`tools: [${source.name}]\``;
   return isObject(source) && Object.values(source).some(isTool) ? '; pass `Object.values(tools)`' : '';
@@ -87,15 +87,15 @@ export function assertDistinct(tools: readonly Tool<never>[]): void {
   }
 }
 
-/** The tools of the calls that wait, for hosts that check decisions before the next run. */
+/** The tools of waiting calls. Hosts check decisions with them before the next run. */
 const pendingTools = new WeakMap<object, Tool>();
 
-/** Remembers the tool of a call that waits. */
+/** Stores the tool of a waiting call. */
 export function rememberTool(call: object, tool: Tool | undefined): void {
   if (tool !== undefined) pendingTools.set(call, tool);
 }
 
-/** Returns the tool of a call that waits, unless the call is a copy. */
+/** Returns the tool of a waiting call. Returns undefined for a copy of the call. */
 export function rememberedTool(call: object): Tool | undefined {
   return pendingTools.get(call);
 }
@@ -103,10 +103,10 @@ export function rememberedTool(call: object): Tool | undefined {
 /** Finds a tool by its name. */
 export type FindTool = (name: string) => Tool | undefined;
 
-/** By tool that runs an agent: the tools of that agent. */
+/** For each tool that runs an agent: a function that finds the tools of that agent. */
 const toolsInside = new WeakMap<Tool, FindTool>();
 
-/** Remembers the tools of the agent that a tool runs. */
+/** Stores how to find the tools of the agent that a tool runs. */
 export function rememberAgent(tool: Tool, find: FindTool): void {
   toolsInside.set(tool, find);
 }
@@ -116,7 +116,7 @@ export function runsAgent(tool: Tool): boolean {
   return toolsInside.has(tool);
 }
 
-/** Finds the tool of a call that waits. The tools that run agents lead to it. */
+/** Finds the tool of a waiting call. For a nested call, follows the tools that run agents. */
 export function toolOf({ callers, call }: Pick<Waiting, 'callers' | 'call'>, find: FindTool): Tool | undefined {
   const findInside = (outer: FindTool, { name }: ToolCallPart): FindTool => {
     const tool = outer(name);

@@ -15,16 +15,19 @@ export interface ToolAnnotations {
 }
 
 /**
- * A function that a model can call. Made by `defineTool` or by a loader. A tool that reads the run's `context` is a
- * `Tool<Context>`, and only an agent with that context type accepts it. `Input` is the type of the checked arguments:
- * {@link ToolInput} reads it.
+ * A function that a model can call, made by `defineTool` or by a loader. A tool that reads the run's `context` is a
+ * `Tool<Context>`, and only an agent with that context type accepts it.
+ *
+ * `Input` is the type of the checked arguments: {@link ToolInput} reads it.
  */
 export interface Tool<Context = unknown, Input = unknown> extends ToolSpec {
-  /** Checks the arguments. The resulting `value` is passed to `execute`. */
+  /** Checks the arguments. The `value` of the result is passed to `execute`. */
   check(input: unknown): StandardResult<Input> | Promise<StandardResult<Input>>;
   /**
-   * Runs the tool. A throw becomes an error result for the model. Without this function, the caller of the agent runs the
-   * tool: a call is suspended until `resume` has its `{ result }`.
+   * Runs the tool. If it throws, the model reads an error result.
+   *
+   * Without this function, the caller of the agent runs the tool: a call is suspended until `resume` has its `{ result
+   * }`.
    */
   readonly execute?: ((input: unknown, context: ToolContext<Context>) => Awaitable<unknown>) | undefined;
   /** Time limit of one call, in milliseconds. Default: the agent's `timeouts.toolMs`. */
@@ -56,7 +59,9 @@ export type ToolOutput = string | readonly ContentPart[] | ToolResult | JsonData
 
 /**
  * Data that JSON can hold: numbers, booleans, `null`, arrays and objects. An interface without an index signature
- * counts as an object. Promises, functions, and collections such as `Map` and `Set` do not count: their JSON is empty.
+ * counts as an object.
+ *
+ * Promises, functions, and collections such as `Map` and `Set` do not count, because their JSON is empty.
  */
 type JsonData = number | boolean | null | readonly unknown[] | PlainObject;
 
@@ -70,13 +75,13 @@ export type PlainObject = object & {
 /** A session, as hooks and tools see it. */
 export interface SessionInfo {
   readonly id: string;
-  /** The messages of the conversation as people read them, as far as they are loaded, without the instructions. */
+  /** The loaded messages of the conversation as people read them, without the instructions. */
   readonly messages: readonly Message[];
   /** Loads the earlier part of a compacted conversation, and returns all messages. */
   allMessages(): Promise<readonly Message[]>;
 }
 
-/** Ends the run with a RejectedError. Later hooks of the same hook point, and the tools, do not run. */
+/** Ends the run with a RejectedError. Skips the later hooks of the same hook point, and the tools. */
 export interface RejectAction {
   readonly type: 'reject';
   readonly reason: string;
@@ -92,18 +97,20 @@ export interface RespondAction {
   readonly by?: string | undefined;
 }
 
-/** A run, as its tools see it. Pass it as `parent` to a run inside the tool. Hooks get a {@link RunContext} instead. */
+/** A run, as its tools see it. Pass it as `parent` to a nested run. Hooks receive a {@link RunContext} instead. */
 export interface ToolRun<Context = unknown> {
-  /** Created on first access. The id of a run inside of a tool call derives from the `idempotencyKey` of the call. */
+  /** Created on first access. The id of a nested run derives from the `idempotencyKey` of the call. */
   readonly id: string;
-  /** The ids of the tool calls that lead to this run, from the outermost. Undefined for a run that no tool call leads to. */
+  /** The ids of the enclosing tool calls, outermost first. Undefined for an outermost run. */
   readonly path?: readonly string[] | undefined;
   /** The agent's name. */
   readonly agent: string;
-  /** 1, unless the run resumes tool calls that an earlier process had begun. Then the highest attempt of these calls. */
+  /**
+   * 1, unless the run resumes tool calls that an earlier process had started. Then the highest attempt of these calls.
+   */
   readonly attempt: number;
   /**
-   * The same for each attempt on the same suspended calls of a session. Equal for all calls of a run: for one call, use
+   * The same for each attempt on the same suspended calls of a session. All calls of a run share it: for one call, use
    * `idempotencyKey` of the {@link ToolContext}.
    */
   readonly idempotencyKey: string;
@@ -112,26 +119,33 @@ export interface ToolRun<Context = unknown> {
   /** The `context` option of the run. */
   readonly context: Context;
   readonly session?: SessionInfo | undefined;
-  /** The run that started this run. */
+  /** The enclosing run, if there is one. */
   readonly parent?: ToolRun | undefined;
   /**
    * Adds a user or system message, or an assistant message without tool calls. The message joins after the tool results
-   * of this turn; a message added in `beforeAgent` joins before the first turn. A message added after a final answer
-   * starts another turn, within `maxTurns`. Throws RunEndedError once `afterAgent` has begun.
+   * of this turn. A message from `beforeAgent` joins before the first turn.
+   *
+   * A message added after a final answer starts another turn, within `maxTurns`. Throws RunEndedError once `afterAgent`
+   * has begun.
    */
   add(message: Message): void;
   /**
-   * Ends the run early; only the first call has an effect. Aborts the running tool calls; each of them gets an error
-   * result, also the call that called `end`. If several calls are running, or if the run has a signal or a time limit,
-   * the run ends at once. Otherwise the run ends when the tool call has settled. Throws RunEndedError once `afterAgent`
-   * has begun.
+   * Ends the run early; later calls have no effect. Aborts the running tool calls, which get error results, including
+   * the call that called `end`.
+   *
+   * If several calls are running, or if the run has a signal or a time limit, the run ends at once. Otherwise the run
+   * ends when the tool call has settled. Throws RunEndedError once `afterAgent` has begun.
    */
   end(action: RejectAction | RespondAction): void;
   /**
-   * Lets a work go on after the tool call. Resolves with a string for the tool to return. A message tells the model the value
-   * of the work, or its failure. It joins the active run of the session, or starts a run with the options of this run. Closing
-   * the session stops the work; `session.stop()` does not. Rejects with a BackgroundUnavailableError without a session
-   * and in a durable run, and with a RunEndedError once `afterAgent` has begun.
+   * Lets a work continue after the tool call. Resolves with a string that the tool should return.
+   *
+   * When the work ends, a message tells the model its value or its failure. The message joins the active run of the
+   * session, or starts a run with the options of this run. Closing the session stops the work; `session.stop()` does
+   * not.
+   *
+   * Rejects with a BackgroundUnavailableError without a session and in a durable run, and with a RunEndedError once
+   * `afterAgent` has begun.
    *
    * @example
    * const build = async (signal: AbortSignal) => (await fetch('https://ci.example/build', { signal })).text();
@@ -146,8 +160,10 @@ export interface ToolRun<Context = unknown> {
 }
 
 /**
- * A work for the background: a promise, or a function that returns one. The signal of the function is aborted when the work is
- * stopped. The value is a string, content parts, or data that JSON can hold.
+ * A background work: a promise, or a function that returns a promise. The signal of the function is aborted when the
+ * work is stopped.
+ *
+ * The promise must resolve with a string, content parts, or data that JSON can hold.
  */
 export type BackgroundWork = PromiseLike<unknown> | ((signal: AbortSignal) => Awaitable<unknown>);
 
@@ -167,45 +183,54 @@ export interface ToolContext<Context = unknown> {
   readonly callId: string;
   readonly toolName: string;
   /**
-   * The number of times that this call has begun, this time included: more than 1 if an earlier process died during the
-   * call, so that it may have happened.
+   * How often this call has started, including this time. More than 1 if an earlier process died during the call, so
+   * that the call may already have had an effect.
    */
   readonly attempt: number;
-  /** The same for each attempt on this call of a session, and different for each call. Pass it to a payment service. */
+  /**
+   * The same for each attempt on this call of a session, and different for each call. Pass it to services that must act
+   * only once, such as payments.
+   */
   readonly idempotencyKey: string;
   /** The `context` option of the run. */
   readonly context: Context;
   /**
-   * The run that the call is part of. Pass it as `parent` to a run inside the tool, which is then inside of this call. Each
-   * call has an object of its own, other than the RunContext of the hooks: compare runs by `id`.
+   * The run of this call. Pass it as `parent` to a nested run, so that the nested run belongs to this call.
+   *
+   * Each call has its own object, which is not the RunContext of the hooks: compare runs by `id`.
    */
   readonly run: ToolRun<Context>;
   /** Aborted when the run is aborted or ends early, or when the call times out. Created on first access. */
   readonly signal: AbortSignal;
   readonly logger: Logger;
-  /** Emits a `tool-delta` event with this data. Ignored once the call has its result. */
+  /** Emits a `tool-delta` event with this data. Has no effect after the call has its result. */
   readonly progress: (data: unknown) => void;
 }
 
-/** A set of tools that may change while the agent is in use. Read once per turn. */
+/** A set of tools that may change while the agent is in use. The agent reads it once per turn. */
 export interface LiveToolSet<Context = unknown> {
   /** Must change whenever the result of `list()` changes. */
   readonly revision: number;
   /** Returns the current tools. */
   readonly list: () => readonly Tool<Context>[];
-  /** Returns the beginnings of the names of tools that the set may add later, such as `mcp__files__`. Default: none. */
+  /** Returns the prefixes of the names of tools that the set may add later, such as `mcp__files__`. Default: none. */
   readonly prefixes?: (() => readonly string[]) | undefined;
 }
 
 /**
- * Tools for one run. The compiler checks their context type less strictly than that of an agent's tools, and not at all
- * for a live set. A strict check would make `Agent` not assignable to `Agent<Caller>`.
+ * Tools for one run. The compiler checks their context type less strictly than for the tools of an agent, and not at
+ * all for a live set.
+ *
+ * A strict check would make `Agent` not assignable to `Agent<Caller>`.
  */
 export type RunToolSource<Context = unknown> = readonly RunTool<Context>[] | LiveToolSet<never>;
 
 /** A tool in the `tools` option of a run. Every `Tool<Context>` is assignable to it. */
 interface RunTool<Context = unknown> extends Omit<Tool, 'execute'> {
-  /** As {@link Tool}.execute. The type of a method, whose parameters the compiler checks less strictly. */
+  /**
+   * The same function as {@link Tool}.execute, declared as a method, because the compiler checks the parameters of
+   * methods less strictly.
+   */
   readonly execute?: { call(input: unknown, context: ToolContext<Context>): Awaitable<unknown> }['call'] | undefined;
 }
 

@@ -1,15 +1,15 @@
 import { nearestName } from '../internal/options/nearest-name.js';
 
-/** The tools of an agent, as far as a configured name is compared with them. */
+/** The tool names of an agent, for comparing configured names. */
 export interface KnownTools {
   readonly tools: readonly { readonly name: string }[];
-  /** The beginnings of the names of tools that may be added later. */
+  /** The prefixes of the names of tools that may be added later. */
   readonly prefixes: readonly string[];
 }
 
 /**
- * Returns a message for each name that matches no tool, with the nearest tool name. A name that begins like the tools of a
- * configured MCP server passes, because the server may add the tool later.
+ * Returns a message for each name that matches no tool, with the nearest tool name. Accepts a name with the prefix of a
+ * configured MCP server, because the server may add the tool later.
  */
 export function unknownToolNames(names: readonly string[], { tools, prefixes }: KnownTools): string[] {
   const known = tools.map(({ name }) => name);
@@ -21,7 +21,7 @@ export function unknownToolNames(names: readonly string[], { tools, prefixes }: 
   });
 }
 
-/** Returns the name that ends in this name of an MCP server's tool, or the nearest one, or undefined. */
+/** Returns the MCP tool whose name ends in this name, or the nearest tool name, or undefined. */
 export function nearestTool(name: string, known: readonly string[]): string | undefined {
   return known.find((other) => other.endsWith(`__${name}`)) ?? nearestName(name, known);
 }

@@ -6,7 +6,7 @@ import type { Logger } from '../internal/logger.js';
 
 /** Receives the lines of one trace. */
 export interface Destination {
-  /** `line` ends in no line break. */
+  /** Writes a line, which must not end in a line break. */
   write(line: string): void;
   /** Resolves when all lines are written. */
   end(): Promise<void>;
@@ -18,7 +18,7 @@ export interface FileLimits {
   readonly maxFileBytes: number;
 }
 
-/** Writes each trace to a file of its own. Only the user of the process can read the folder and its files. */
+/** Writes each trace to its own file. Only the user of the process can read the folder and its files. */
 export class TraceFolder {
   private turn: Promise<unknown> = Promise.resolve();
 
@@ -28,7 +28,7 @@ export class TraceFolder {
     private readonly logger: () => Logger,
   ) {}
 
-  /** Begins a file. A file that cannot be written is reported once, and its lines are dropped. */
+  /** Creates a file. A file that cannot be written is reported once, and its lines are dropped. */
   open(name: string): Destination {
     const lines: string[] = [];
     const limits = this.limits;
@@ -79,7 +79,7 @@ export class TraceFolder {
     return stream;
   }
 
-  /** Deletes the oldest traces. Their names begin with their time. */
+  /** Deletes the oldest traces. Their names start with their time, so they sort by age. */
   private async makeRoom(): Promise<void> {
     const traces = (await readdir(this.folder)).filter((name) => name.endsWith(TRACE_ENDING)).sort();
     const surplus = traces.slice(0, Math.max(0, traces.length + 1 - this.limits.maxFiles));
@@ -87,8 +87,8 @@ export class TraceFolder {
   }
 }
 
-/** The end of the names of trace files. */
+/** The file extension of traces. */
 export const TRACE_ENDING = '.trace.jsonl';
 
-/** The last line of a file that has reached its limit. */
+/** The last line of a file that has reached its size limit. */
 const CUT = '{"type":"cut"}';

@@ -13,24 +13,29 @@ import { type RedactLine, redactLines } from './secrets.js';
 import { Tracer } from './tracer.js';
 
 /**
- * Options of {@link trace}: the place of the traces, their size, and what they leave out.
+ * Options of {@link trace}: where traces are written, their size, and the records to leave out.
  *
  * @example
  * const options: TraceOptions = { to: 'traces', maxFiles: 20 };
  */
 export interface TraceOptions {
   /**
-   * The path of a folder, which gets a file for each run, or a function, which gets each line of JSON. The folder is created. Only
-   * the user of the process can read it.
+   * The path of a folder, or a function. A folder is created if necessary, gets one file per run, and can be read only
+   * by the user of the process. A function receives each line of JSON.
    */
   readonly to: string | ((line: string) => void);
-  /** The number of files in the folder. The oldest are deleted. Default: 100. */
+  /** The maximum number of files in the folder. The oldest files are deleted. Default: 100. */
   readonly maxFiles?: number | undefined;
-  /** The maximum size of a file, in bytes. The rest of a longer trace is left out. Default: 67,108,864. */
+  /** The maximum size of a file, in bytes. The rest of a longer trace is not written. Default: 67,108,864. */
   readonly maxFileBytes?: number | undefined;
-  /** The prices of models, by model id. The calls of these models are written with their cost. Default: none. */
+  /**
+   * The prices of models, by model id. Model calls are written with their cost if the model has a price. Default: none.
+   */
   readonly prices?: Readonly<Record<string, ModelPrice>> | undefined;
-  /** Returns the record to write, or undefined to leave it out. Secrets have been removed before. Default: every record. */
+  /**
+   * Returns the record to write, or undefined to leave it out. Secrets are already removed. Default: writes every
+   * record.
+   */
   readonly redact?: ((record: TraceRecord) => TraceRecord | undefined) | undefined;
 }
 
@@ -46,11 +51,13 @@ const rules = {
 } satisfies OptionTable<TraceOptions>;
 
 /**
- * Creates a lifecycle that writes each run as lines of JSON: its events, the decisions of lifecycles, the time of each hook and
- * of each model call, and the errors. A run inside of a tool call is a part of the trace of the outer run. Secrets are removed:
- * keys of services, members with names such as `password`, and sensitive variables of the environment.
+ * Creates a lifecycle that writes each run as lines of JSON: its events, the decisions of lifecycles, the duration of
+ * each hook and model call, and the errors. A nested run is part of the trace of the outermost run.
  *
- * Its priority is 100, so that it hears of all other hooks. It changes nothing in a run. {@link explain} reads a trace.
+ * Removes secrets: API keys, members with names such as `password`, and sensitive environment variables.
+ *
+ * Its priority is 100, so that the trace includes all other hooks. It changes nothing in a run. {@link explain} reads a
+ * trace.
  *
  * @example
  * const agent = new Agent({ model, lifecycle: [trace({ to: 'traces' })] });

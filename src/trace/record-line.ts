@@ -11,7 +11,7 @@ export class TraceInvalidError extends KeelsonError {
   }
 }
 
-/** Returns a record as JSON. Values that JSON does not know are shown as strings; a circular value is left out. */
+/** Returns a record as JSON. Values that JSON cannot represent become strings; a circular value is dropped. */
 export function lineOf(record: TraceRecord): string {
   try {
     return JSON.stringify(record);
@@ -21,8 +21,8 @@ export function lineOf(record: TraceRecord): string {
 }
 
 /**
- * Reads the records of a trace. A last line that a crash has cut off is left out. Values that are nested more than 64 levels
- * deep are replaced by `…`. Throws a TraceInvalidError.
+ * Reads the records of a trace. Drops a last line that a crash has cut off. Values nested more than 64 levels deep
+ * become `…`. Throws a TraceInvalidError for any other invalid line.
  *
  * @example
  * const lines: string[] = [];
@@ -55,10 +55,10 @@ function parse(line: string): TraceRecord | undefined {
   }
 }
 
-/** A trace of another program could be nested so deep that functions which walk through it exceed the stack. */
+/** Limits the depth of a foreign trace, because functions that walk through deeper values would exceed the stack. */
 const MAX_DEPTH = 64;
 
-/** Replaces the values below a depth. Changes the value itself. */
+/** Replaces the values below a depth. Changes the given value. */
 function shallow(value: unknown, levels: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (levels === 0) return '…';

@@ -4,12 +4,12 @@ import type { Message } from '../model/message.js';
 import type { FinishReason, Usage } from '../model/model.js';
 import type { EntryBody } from '../state/record/entry.js';
 
-/** The members of every record. */
+/** The members that every record has. */
 interface Placed {
-  /** The time of the record, or of its beginning, in milliseconds since the epoch. */
+  /** The time of the record, or of the start of the recorded call, in milliseconds since the epoch. */
   readonly at: number;
   readonly runId: string;
-  /** The ids of the tool calls that lead to the run. Undefined for the run itself. */
+  /** The ids of the enclosing tool calls, outermost first. Undefined for the run itself. */
   readonly path?: readonly string[] | undefined;
 }
 
@@ -29,36 +29,36 @@ export interface TracedHook extends Placed {
   readonly point: HookPoint;
   /** The tool call that the hook wraps. */
   readonly call?: { readonly id: string; readonly name: string } | undefined;
-  /** The time until the hook ended, in milliseconds. */
+  /** The time from the call of the hook to its end, in milliseconds. */
   readonly ms: number;
-  /** The same time, without the time in which the hook waited for `next`. */
+  /** The same time without the wait for `next`. */
   readonly ownMs: number;
 }
 
-/** One call of a model: a turn has one for each attempt. Written when the call ends. */
+/** One call of a model, with one record for each attempt in a turn. Written when the call ends. */
 export interface TracedModelCall extends Placed {
   readonly type: 'model-call';
   readonly turn: number;
-  /** Counts from 1 in each turn. 0 for a call beside the turns, such as the one that writes a summary. */
+  /** Counts from 1 in each turn. 0 for a call outside the turns, such as the call for a summary. */
   readonly attempt: number;
   readonly model: string;
   readonly ms: number;
-  /** The size of what the model read. */
+  /** The sizes of the parts of the request. */
   readonly context: TracedContext;
   /** Undefined if the call failed. */
   readonly usage?: Usage | undefined;
-  /** In US dollars. Undefined without a price for the model. */
+  /** The cost in US dollars. Undefined if the model has no price. */
   readonly cost?: number | undefined;
   readonly finishReason?: FinishReason | undefined;
   readonly error?: TracedError | undefined;
 }
 
-/** An entry that a run added to the record of its session. Its message is in other records. */
+/** An entry that a run added to the record of its session. The message itself is in other records. */
 interface TracedEntry extends Placed {
   readonly type: 'entry';
   readonly id: string;
   readonly parent?: string | undefined;
-  /** Who spoke or decided. */
+  /** Identifies who spoke or decided. */
   readonly by?: string | undefined;
   /** The type of the entry, such as `message` or `suspended`. */
   readonly body: EntryBody['type'];
@@ -66,18 +66,18 @@ interface TracedEntry extends Placed {
   readonly role?: Message['role'] | undefined;
 }
 
-/** The size of what a model read, in characters of JSON. */
+/** The size of a model request, in characters of JSON. */
 interface TracedContext {
   /**
-   * By source: `instructions`, `tools`, the role of a message (`user`, `assistant`), or `tool <name>` for the results of a
-   * tool.
+   * The size of each source: `instructions`, `tools`, the role of a message (`user`, `assistant`), or `tool <name>` for
+   * the results of a tool.
    */
   readonly sizes: Readonly<Record<string, number>>;
-  /** The number of messages, the instructions included. */
+  /** The number of messages, including the instructions. */
   readonly messages: number;
 }
 
-/** An error as plain data. Other members of the error that are strings, numbers or booleans are kept, such as `code`. */
+/** An error as plain data. Includes further members that are strings, numbers or booleans, such as `code`. */
 export interface TracedError {
   readonly name: string;
   readonly message: string;
@@ -86,7 +86,7 @@ export interface TracedError {
   readonly [member: string]: unknown;
 }
 
-/** The result of a run, without its messages, which are in other records. */
+/** The result of a run, without its messages, because other records have them. */
 interface TracedResult {
   readonly status: 'completed' | 'suspended';
   readonly text: string;
@@ -103,7 +103,7 @@ type TracedEvent = {
     Plain<Type>;
 }[WatchedEvent['type']];
 
-/** Pieces of streams are not in a trace: `model-end` has the whole response. */
+/** Traces have no stream deltas, because `model-end` has the whole response. */
 type WatchedEvent = Exclude<AgentEvent, { readonly type: `${string}-delta` }>;
 
 type Plain<Type> = Type extends 'run-error' | 'model-error'

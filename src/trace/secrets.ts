@@ -1,10 +1,13 @@
 const REDACTED = '[redacted]';
 
-/** Members with these names, in JSON, and in JSON inside of a string. Begins at the first backslash, to take linear time. */
+/**
+ * Matches members with secret names, in JSON and in JSON inside a string. Starts at the first backslash, so that it
+ * takes linear time.
+ */
 const MEMBERS =
   /(?<!\\)(\\*")((?:[\w-]*[_-])?(?:api[_-]?key|access[_-]?key|secret|password|passwd|credentials?|authorization|(?:auth|access|refresh|bearer)[_-]?token|token|private[_-]?key)|\w*(?:ApiKey|Secret|Password|Token))\1(\s*:\s*)\1(?:(?!\1).)+?\1/gi;
 
-/** Keys of well-known services, and bearer tokens. */
+/** Matches API keys of well-known services, and bearer tokens. */
 const KEYS =
   /\b(?:sk-[\w-]{16,}|gh[pousr]_\w{20,}|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|AIza[\w-]{35}|Bearer\s+[\w.~+/=-]{16,})/g;
 
@@ -15,8 +18,8 @@ const SHORTEST_VALUE = 8;
 export type RedactLine = (line: string) => string;
 
 /**
- * Returns a function that removes secrets: values of members with names such as `apiKey` or `password`, keys of well-known
- * services, and the values of sensitive variables of the environment.
+ * Returns a function that removes secrets: API keys of well-known services, values of members with names such as
+ * `apiKey` or `password`, and sensitive environment variables.
  */
 export function redactLines(env: Readonly<Record<string, string | undefined>>): RedactLine {
   const values = Object.entries(env).flatMap(([name, value = '']) =>

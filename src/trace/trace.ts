@@ -1,5 +1,5 @@
 /**
- * Traces of runs: each run as lines of JSON, and the part of the run that caused a failure.
+ * Traces of runs. Writes each run as lines of JSON, and explains which part of a run caused a failure.
  *
  * @packageDocumentation
  */

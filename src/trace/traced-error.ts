@@ -2,7 +2,7 @@ import type { TracedError } from './record.js';
 
 const MAX_CAUSES = 8;
 
-/** Converts a thrown value to plain data, with its causes. Paths in the working directory become relative in all its texts. */
+/** Converts a thrown value and its causes to plain data. Paths in the working directory become relative. */
 export function tracedError(thrown: unknown, depth = 0): TracedError {
   if (!(thrown instanceof Error)) return { name: 'Thrown', message: textOf(thrown) };
   const { name, message, stack, cause } = thrown;
@@ -13,8 +13,8 @@ export function tracedError(thrown: unknown, depth = 0): TracedError {
 }
 
 /**
- * Makes paths in the working directory relative, so that a trace does not tell where the program lies. A longer path and a
- * URL that contain the path of the directory stay as they are.
+ * Makes paths in the working directory relative, so that a trace does not reveal where the program is. A URL, and a
+ * longer path that contains the directory, do not change.
  */
 function fromHere(value: unknown): unknown {
   const { process } = globalThis as { readonly process?: { cwd(): string } };
@@ -26,7 +26,7 @@ function fromHere(value: unknown): unknown {
   return value.replaceAll(new RegExp(`(?<![\\w.~\\\\/-])(?:file:///${url}|${start}${path})[\\\\/]`, 'gu'), '');
 }
 
-/** Escapes text for a regular expression. */
+/** Escapes a string for a regular expression. */
 function escaped(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }

@@ -10,7 +10,7 @@ import type { TraceRecord } from './record.js';
 import { tracedError } from './traced-error.js';
 import { WatchedListeners } from './watched-listeners.js';
 
-/** Converts what happens in a run, and in the runs inside, to records. */
+/** Converts the events and calls of a run and its nested runs to records. */
 export class Tracer implements RunWatch {
   constructor(
     private readonly clock: Clock,
@@ -30,7 +30,7 @@ export class Tracer implements RunWatch {
     this.write(record as unknown as TraceRecord);
   }
 
-  /** `outermost` is the run of an entry that names none. */
+  /** `outermost` is the run of an entry without a run id. */
   entry({ id, parent, at, run, by, path, body }: Entry, outermost: string): void {
     const role = body.type === 'message' ? body.message.role : undefined;
     this.write({ type: 'entry', at, runId: run ?? outermost, path, id, parent, by, body: body.type, role });
@@ -82,7 +82,7 @@ export class Tracer implements RunWatch {
   }
 }
 
-/** Shows the size of images and files in the place of their bytes. */
+/** Replaces the bytes of images and files with their size. */
 function withoutBytes(result: unknown): unknown {
   const { content, ...rest } = Object(result);
   return Array.isArray(content) ? { ...rest, content: content.map(partWithoutBytes) } : result;

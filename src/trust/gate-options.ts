@@ -68,7 +68,10 @@ export interface GateSettings extends Pick<TrustGateOptions, 'approve' | 'onUser
   readonly place: TrustPlace;
   /** The name of the configuration directory in the workspace. */
   readonly folder: string;
-  /** Undefined if the host gave no list. Without a list and an approver, unapproved items are not read. */
+  /**
+   * Undefined if the host set no list. If the host set neither a list nor `approve`, the gate does not read unapproved
+   * items.
+   */
   readonly allow: ReadonlySet<string> | undefined;
   readonly approveTimeoutMs: number;
   readonly logger: Logger;
@@ -90,7 +93,7 @@ export const bindingLimits = group({
   bytes: required(whole(0)),
 } satisfies OptionTable<BindingLimits>);
 
-/** Throws an OptionInvalidError if an option of a new gate is set together with `gate`. */
+/** Throws an OptionInvalidError if `gate` is set together with an option that configures a new gate. */
 export function refuseBesideGate<Options extends { readonly gate?: unknown }>(
   options: Options,
   names: readonly (keyof Options & string)[],

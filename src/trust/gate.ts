@@ -132,7 +132,10 @@ class ContentGate implements TrustGate {
       }
       if (open.length > 0) await this.approvals.ask(open, await this.fingerprint(this.locate(whole)));
     } catch (error) {
-      this.settings.logger.warn(`The parts of ${JSON.stringify(whole.name)} are asked about one by one`, error);
+      this.settings.logger.warn(
+        `The parts of ${JSON.stringify(whole.name)} could not be approved together, so the user is asked about each part`,
+        error,
+      );
     }
   }
 

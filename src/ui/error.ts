@@ -1,6 +1,6 @@
 import { KeelsonError } from '../errors.js';
 
-/** A request of a page that is refused. Nothing has run, and nothing has been stored. */
+/** A refused request of a page. Nothing has run, and nothing was stored. */
 export abstract class UIRequestError extends KeelsonError {
   /** The HTTP status code of the answer. */
   abstract readonly status: number;
@@ -37,7 +37,10 @@ export class UIOriginRefusedError extends UIRequestError {
   }
 }
 
-/** The `Host` header of the request names another server. A page can give its own name the address of this server. */
+/**
+ * The `Host` header of the request names another server. The check stops pages that point their own name to the address
+ * of this server.
+ */
 export class UIHostRefusedError extends UIRequestError {
   readonly code = 'ERR_UI_HOST_REFUSED';
   readonly status = 403;
@@ -49,13 +52,13 @@ export class UIHostRefusedError extends UIRequestError {
   }
 }
 
-/** The request contains decisions, and `mayDecide` returned false for its identity. */
+/** The request contains decisions, but `mayDecide` returned false for the identity of the person. */
 export class UIDecisionRefusedError extends UIRequestError {
   readonly code = 'ERR_UI_DECISION_REFUSED';
   readonly status = 403;
 
   constructor() {
-    super('This person must not decide in this chat. Another person has to decide.');
+    super('This person may not approve or deny tool calls and answers of this chat. Another person has to decide.');
   }
 }
 
@@ -65,7 +68,7 @@ export class UIChatUnknownError extends UIRequestError {
   readonly status = 404;
 
   constructor() {
-    super('The chat is unknown, or belongs to somebody else.');
+    super('The chat is unknown, or belongs to another user.');
   }
 }
 
@@ -95,7 +98,7 @@ export class UIBodyTooLargeError extends UIRequestError {
   }
 }
 
-/** The body of the request was read before the handler got it. */
+/** The body of the request was already read when the handler received the request. */
 export class UIBodyUsedError extends UIRequestError {
   readonly code = 'ERR_UI_BODY_USED';
   readonly status = 500;
@@ -118,23 +121,26 @@ export class UIContentTypeInvalidError extends UIRequestError {
   }
 }
 
-/** The request contains a message of the assistant that this chat did not send. */
+/** The request contains an assistant message that this chat did not send. */
 export class UIHistoryUnknownError extends UIRequestError {
   readonly code = 'ERR_UI_HISTORY_UNKNOWN';
   readonly status = 409;
 }
 
-/** The request decides on a call or an answer that does not wait for that, or contains the result of such a call. */
+/**
+ * The request decides on a call or an answer that does not wait for a decision, or contains a result of a call that
+ * does not wait for one.
+ */
 export class UICallUnknownError extends UIRequestError {
   readonly code = 'ERR_UI_CALL_UNKNOWN';
   readonly status = 409;
 }
 
-/** Tool calls or an answer of the session wait for decisions or results, and the request contains none for them. */
+/** Tool calls or an answer of the session wait for decisions or results, but the request contains none of them. */
 export class UIDecisionMissingError extends UIRequestError {
   readonly code = 'ERR_UI_DECISION_MISSING';
   readonly status = 409;
-  /** The ids of the tool calls that wait. The id of a suspended answer is `answer`. */
+  /** The ids of the waiting tool calls. For a suspended answer, `answer`. */
   readonly calls: readonly string[];
 
   constructor(calls: readonly string[]) {
@@ -155,7 +161,7 @@ export class UIMessageUnknownError extends UIRequestError {
   }
 }
 
-/** Another run of the session is active, and did not end within `queueMs`. */
+/** Another run of the session is active and did not end within `queueMs`. */
 export class UISessionBusyError extends UIRequestError {
   readonly code = 'ERR_UI_SESSION_BUSY';
   readonly status = 409;

@@ -2,14 +2,14 @@ import type { JsonValue } from '../internal/json.js';
 import type { UserMessage } from '../model/message.js';
 import type { GivenResult } from '../state/record/entry.js';
 
-/** The decision of a person on a tool call, which may change its arguments, or the result of a call that the page has run. */
+/** A decision on a tool call, which may change its arguments, or the result of a call that the page has run. */
 export type UIDecision = 'approve' | 'deny' | { readonly deny: string } | { readonly approve: JsonValue } | GivenResult;
 
 /** The part of a request that the server uses. Everything else comes from the session. */
 export type UIRequest =
   | (UISentMessage & {
       readonly type: 'message';
-      /** True if the page says that the message replaces the stored one with its id, and everything after it. */
+      /** True if the message replaces the stored message with its id and everything after it. */
       readonly edited?: boolean | undefined;
     })
   | {
@@ -19,18 +19,18 @@ export type UIRequest =
       readonly id?: string | undefined;
       readonly decisions: Readonly<Record<string, UIDecision>>;
       /**
-       * The results of tool calls that the page shows, by call id. Only a pending call with `needs: 'result'` takes its
-       * result from here. The server has made the other results itself.
+       * The results of tool calls on the page, by call id. The server uses only the results of pending calls with
+       * `needs: 'result'`, because it has the other results itself.
        */
       readonly results?: Readonly<Record<string, GivenResult>> | undefined;
     }
   | (UISentMessage & {
       readonly type: 'regenerate';
-      /** The id of the answer, or of the user message, that the page names. Default: the answer to `message`. */
+      /** The id of the answer, or of the user message, to regenerate. Default: the answer to `message`. */
       readonly answer?: string | undefined;
     });
 
-/** Input of an AG-UI page beside its messages, as the page sent it. A page can write anything in it. */
+/** Input of an AG-UI page besides its messages. Untrusted: a page can send any data. */
 export interface PageInput {
   readonly context?: readonly { readonly description: string; readonly value: string }[] | undefined;
   readonly state?: unknown;
@@ -43,6 +43,6 @@ export interface UISentMessage {
   readonly message: UserMessage;
   /** The id of the message on the page. */
   readonly id?: string | undefined;
-  /** The id of the user message before it on the page. */
+  /** The id of the previous user message on the page. */
   readonly after?: string | undefined;
 }

@@ -21,20 +21,20 @@ export type ToolEvent = AgentEventOf<'tool-start'> | AgentEventOf<'tool-delta'> 
 export interface RunWriter {
   /** `runId` is undefined for a run that failed before its first event. */
   start(runId: string | undefined): void;
-  /** Closes the open turn, and opens another one. */
+  /** Ends the open turn and opens the next one. */
   openTurn(turn: number): void;
   delta(event: DeltaEvent): void;
   /** Takes back everything that the open turn has shown. */
   takeBack(): void;
   respond(response: ModelResponse): void;
   tool(event: ToolEvent): void;
-  /** A message has joined the run, behind the open turn. */
+  /** A message has joined the run after the open turn. */
   join(event: AgentEventOf<'post'>): void;
-  /** Another agent goes on. */
+  /** The run continues with another agent. */
   handOver(event: AgentEventOf<'handoff'>): void;
-  /** A resumed run has denied a call. No other event tells about the call. */
+  /** A resumed run has denied a call. No other event reports this. */
   denyCall(callId: string, reason: string | undefined): void;
-  /** A resumed run starts a call whose arguments a person has changed. */
+  /** A resumed run starts a call whose arguments a person changed. */
   editCall(callId: string, before: unknown): void;
   /** A resumed run has approved or denied the suspended answer. */
   decideAnswer(): void;
@@ -42,12 +42,12 @@ export interface RunWriter {
   finish(result: RunResult<unknown>): void;
 }
 
-/** The texts for the page, and the form of the runs inside of tool calls. */
+/** The texts for the page, and how nested runs are shown. */
 interface ConvertedPage<Item> extends NestedPage {
   readonly nestedItem: (part: NestedPart) => Item;
 }
 
-/** Returns the functions that convert events with a writer. `create` gets the function that adds an item. */
+/** Returns the functions that convert events with a writer. `create` receives a function that adds an item. */
 export function convertRun<Item>(
   page: ConvertedPage<Item>,
   create: (push: (item: Item) => void) => RunWriter,
@@ -69,9 +69,9 @@ export function convertRun<Item>(
   };
 }
 
-/** Reads the events of a run in order, and decides which text a page may keep. */
+/** Reads the events of a run in order, and decides which text stays on the page. */
 class RunReader {
-  /** True if the last model call gave no response. Its text is taken back, unless the run was aborted. */
+  /** True if the last model call returned no response. Then its text is taken back, unless the run was aborted. */
   private failed = false;
   private hasTurns = false;
   private readonly own = new OwnEvents();
@@ -122,7 +122,7 @@ class RunReader {
     }
   }
 
-  /** Reads the error of a run that failed before its first event. */
+  /** Handles the error of a run that failed before its first event. */
   fail(error: unknown): void {
     this.writer.start(undefined);
     this.readError(error);
@@ -135,10 +135,10 @@ class RunReader {
   }
 
   private readPost(event: AgentEventOf<'post'>): void {
-    // The text of a call that a message has abandoned stays.
+    // Keeps the text of a model call that was abandoned for a message.
     this.failed = false;
-    // A message that joined before the first turn stands before the answer. The message about the end of a background work is
-    // not shown, because nobody typed it.
+    // A message before the first turn is shown before the answer. A message about the end of a background work is not
+    // shown, because nobody typed it.
     if (this.hasTurns && event.work === undefined) this.writer.join(event);
   }
 
@@ -150,7 +150,7 @@ class RunReader {
   }
 
   private readError(error: unknown): void {
-    // A person who stops an answer keeps what was shown.
+    // If a person stops an answer, the text that was shown stays.
     if (error instanceof RunAbortedError) this.failed = false;
     this.settle();
     this.writer.fail(error);

@@ -32,7 +32,7 @@ function jsonPart(part: ContentPart): unknown {
 
 function bytesToBase64(bytes: Uint8Array): string {
   let binary = '';
-  // `fromCharCode` takes a limited number of arguments.
+  // `fromCharCode` accepts only a limited number of arguments.
   for (let start = 0; start < bytes.length; start += 0x8000) {
     binary += String.fromCharCode(...bytes.subarray(start, start + 0x8000));
   }

@@ -9,8 +9,8 @@ export interface Source {
 }
 
 /**
- * Returns the web pages that a response cites, each once. Reads the citations of OpenAI, Anthropic and the AI SDK in the
- * metadata of the response and of its parts. Leaves out addresses other than `http:` and `https:`.
+ * Returns the web pages that a response cites, each once. Reads the citations of OpenAI, Anthropic and the AI SDK from
+ * the metadata of the response and its parts. Omits addresses other than `http:` and `https:`.
  */
 export function sourcesOf(
   content: readonly AssistantPart[],

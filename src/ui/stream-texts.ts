@@ -10,7 +10,7 @@ interface FailedToolCall {
   readonly result: ToolResult;
 }
 
-/** Options for the texts of errors on the page. The defaults say nothing about the cause. */
+/** Options for the error texts on the page. The default texts do not mention the cause. */
 export interface ErrorTextOptions {
   /** Returns the text for the error of a failed run. Default: `The run failed.`, with the code of the error. */
   readonly errorText?: ((error: unknown) => string) | undefined;
@@ -21,13 +21,13 @@ export interface ErrorTextOptions {
 /** Options of a stream to one page. */
 export interface PageOptions extends ErrorTextOptions {
   /**
-   * False for a page that must not decide: it gets no requests for decisions, and no text of a suspended answer.
-   * Default: true.
+   * False for a page of a person who may not decide. It receives no requests for decisions, and no text of a suspended
+   * answer. Default: true.
    */
   readonly decides?: boolean | undefined;
 }
 
-/** The functions of ErrorTextOptions, with the defaults filled in. */
+/** The functions of ErrorTextOptions with defaults applied. */
 export interface StreamTexts {
   readonly errorText: (error: unknown) => string;
   readonly toolErrorText: (call: FailedToolCall) => string;
@@ -39,7 +39,7 @@ export const errorTextRules = { errorText: callable, toolErrorText: callable } s
 /** The rules of the options of a stream. */
 export const pageRules = { ...errorTextRules, decides: boolean } satisfies OptionTable<PageOptions>;
 
-/** Fills in the default texts. A function that throws counts as a function that returns the default text. */
+/** Applies the defaults. If a function throws, its default text is used. */
 export function resolveErrorTexts({ errorText, toolErrorText }: ErrorTextOptions): StreamTexts {
   return {
     errorText: (error) => attempt(() => errorText?.(error)) ?? codeOnly(error),
@@ -47,14 +47,14 @@ export function resolveErrorTexts({ errorText, toolErrorText }: ErrorTextOptions
   };
 }
 
-/** Returns the code of an error. The error of a followed run has the code of the original. */
+/** Returns the code of an error. For a followed run, returns the code of the original error. */
 export function codeOf(error: unknown): string | undefined {
   const { code, failure } = Object(error) as Partial<WatchedRunError>;
   const own: unknown = failure === undefined ? code : failure.code;
   return typeof own === 'string' ? own : undefined;
 }
 
-/** An error here would hide the failure that the text describes. */
+/** Ignores an error of a callback, because it would hide the failure that the text describes. */
 function attempt(callback: () => unknown): string | undefined {
   try {
     const text = callback();
@@ -64,7 +64,7 @@ function attempt(callback: () => unknown): string | undefined {
   }
 }
 
-/** The message of an error may contain data of the server, such as paths. Its code does not. */
+/** Returns a text with only the code of an error, because the message may contain data of the server, such as paths. */
 function codeOnly(error: unknown): string {
   const code = codeOf(error);
   return code !== undefined && /^ERR_[A-Z_]+$/.test(code) ? `The run failed (${code}).` : 'The run failed.';

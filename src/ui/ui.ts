@@ -1,5 +1,5 @@
 /**
- * Chats on web pages: the streams of the AI SDK and of AG-UI, plain server-sent events, and a handler for HTTP.
+ * Chats on web pages: streams for the AI SDK, AG-UI and plain server-sent events, and an HTTP handler.
  *
  * @packageDocumentation
  */

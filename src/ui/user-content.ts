@@ -18,7 +18,7 @@ function userPart(part: Parts[number], at: string): TextPart | ImagePart | FileP
     return { type: 'text', text };
   }
   if (type !== 'file') throw invalidBody(`the type of ${at}`, '"text" or "file"', type);
-  // A URL would make the server, or the provider, load an address that the page chose.
+  // A URL would make the server or the provider load an address that the page has chosen.
   if (typeof url !== 'string' || !/^data:/i.test(url)) throw invalidBody(`the url of ${at}`, 'a `data:` URL', url);
   if (typeof mediaType !== 'string' || mediaType === '') {
     throw invalidBody(`the mediaType of ${at}`, 'a non-empty string', mediaType);

@@ -79,7 +79,7 @@ async function outcomeOf(point: HookName, onFailure: (typeof POLICIES)[number], 
       .catch((error) => (point === 'onError' ? undefined : Promise.reject(error)));
     await session.close();
     if (JSON.stringify(result?.messages ?? []).includes('was blocked')) return 'error result';
-    if (point !== 'onError' && point !== 'onShutdown') return 'goes on';
+    if (point !== 'onError' && point !== 'onShutdown') return 'continues';
   } catch (error) {
     return (error as Error).name;
   }

@@ -56,7 +56,7 @@ describe('the options of durable', () => {
     );
   });
 
-  test('a lifecycle of `outside` that a loader adds is refused, because its wraps are inside of the steps', async () => {
+  test('a lifecycle of `outside` that a loader adds is refused, because its wrap hooks run inside the durable steps', async () => {
     const wraps: AgentLifecycle = { name: 'limits', wrapModelCall: (_request, next) => next() };
     const run = (lifecycle: AgentLifecycle, outside?: readonly string[]) => {
       const loader: LifecycleLoader = { name: 'l', load: (host) => void host.use(lifecycle) };

@@ -385,7 +385,9 @@ test('parts of a package without a fingerprint are asked about one by one, with 
   await gate.authorizeParts?.({ ...item, kind: 'extension', name: 'ext', files: ['../secret'] }, [item]);
 
   expect(place.asked).toEqual([]);
-  expect(place.logger.lines).toEqual(['warn: The parts of "ext" are asked about one by one']);
+  expect(place.logger.lines).toEqual([
+    'warn: The parts of "ext" could not be approved together, so the user is asked about each part',
+  ]);
   expect(await gate.authorize(item)).toMatchObject({ allowed: true, reason: 'approved' });
   expect(place.asked).toHaveLength(1);
 });

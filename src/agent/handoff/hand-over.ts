@@ -25,13 +25,13 @@ import { HandoffUnavailableError } from './handoff-error.js';
 import { agentsFrom, targetOf, warnOfStranger } from './reach.js';
 
 const CLOSED = 'the agent is closed';
-/** The hook of a lifecycle that counts model calls. */
+/** The hook with which a lifecycle counts model calls for a budget. */
 const COUNTER = 'wrapModelCall';
 const OWNER_DURABLE = 'a durable run keeps its agent';
 
 /**
- * Lets a call hand its run over to an agent. Throws a HandoffUnavailableError if the agent cannot go on. Only the first call of
- * a turn hands over.
+ * Makes a tool call the handoff of its turn. Throws a HandoffUnavailableError if the agent cannot continue, or if another
+ * call of the turn has handed over.
  */
 export function admit(agent: RunEngine, { run: view, callId, toolName }: ToolContext): void {
   const run = hookRunOf(view) as Run;
@@ -56,7 +56,7 @@ function resultOf({ parts, results }: ToolCalls, call: string): ToolResultPart |
   return results[parts.findIndex(({ id }) => id === call)];
 }
 
-/** Lets the run go on with another agent if a call with this result of a finished turn says so. */
+/** Continues the run with another agent, if a call of the finished turn was a successful handoff. */
 export async function handOver(run: Run, { parts, results }: ToolCalls): Promise<void> {
   const call = parts.find((part, index) => isDone(run.config, part, results[index]));
   const agent = call && targetIn(run.config, call);
@@ -73,7 +73,7 @@ export async function handOver(run: Run, { parts, results }: ToolCalls): Promise
   await enter(run);
 }
 
-/** True for a call that hands over, and has a result without an error. */
+/** True for a handoff call with a result that is not an error. */
 function isDone(config: RunConfig, call: ToolCallPart, result: ToolResult | undefined): boolean {
   return result !== undefined && result.isError !== true && targetIn(config, call) !== undefined;
 }
@@ -87,7 +87,7 @@ function agentNamed(run: Run, name: string): RunEngine | undefined {
   return agentsFrom(ownerOf(run).engine, (agent) => partOf(run, agent)).find((agent) => agent.name === name);
 }
 
-/** Returns the configuration of an agent in a run. The options and the limits of the run hold for each of its agents. */
+/** Returns the configuration of an agent in a run. The options and limits of the run apply to each of its agents. */
 function partOf(run: Run, engine: RunEngine): RunConfig {
   const owner = ownerOf(run);
   if (engine === owner.engine) return owner;
@@ -96,7 +96,10 @@ function partOf(run: Run, engine: RunEngine): RunConfig {
   return { ...own, maxTurns, totalTurns, atLimit, output, timeouts: { ...own.timeouts, runMs: timeouts.runMs } };
 }
 
-/** Resolves when the agent can have its part. The agent that was run may be closing: it lets its runs end. */
+/**
+ * Resolves when the agent can continue the run. The agent that started the run may already be closing, because it waits
+ * for its runs.
+ */
 async function readyIn(run: Run, agent: RunEngine): Promise<void> {
   if (agent === ownerOf(run).engine) return;
   if (!agent.life.isOpen) throw new HandoffUnavailableError(agent.name, CLOSED);
@@ -105,7 +108,7 @@ async function readyIn(run: Run, agent: RunEngine): Promise<void> {
   });
 }
 
-/** Calls the `afterAgent` hooks of the agent whose part ends. Their text is dropped, and so is what they listen to. */
+/** Calls the `afterAgent` hooks of the first agent and ignores the text that they return. Then removes their run listeners. */
 async function leave(run: Run): Promise<void> {
   const { afterAgent } = run.config.chain;
   if (afterAgent !== undefined) {
@@ -117,7 +120,7 @@ async function leave(run: Run): Promise<void> {
   Object.assign(run, { onEnd: undefined, onDecision: undefined, onReport: undefined, onMoment: undefined });
 }
 
-/** Calls the `beforeAgent` hooks of the agent whose part begins, with the text of the last message of the person. */
+/** Calls the `beforeAgent` hooks of the next agent with the text of the last user message. */
 async function enter(run: Run): Promise<void> {
   const { end, pairing, conversation } = run;
   const { beforeAgent } = run.config.chain;
@@ -132,8 +135,10 @@ async function enter(run: Run): Promise<void> {
 }
 
 /**
- * Returns the configuration of the agent that the messages belong to: the one of the last assistant message, or the one that it
- * has handed over to. Undefined for the agent that is run. Waits for its loaders.
+ * Returns the configuration of the agent that continues these messages: the agent of the last assistant message, or its
+ * handoff target.
+ *
+ * Returns undefined if this is the agent that was run. Waits for the loaders of the agent.
  */
 export async function partIn(run: Run, messages: readonly unknown[] | undefined): Promise<RunConfig | undefined> {
   const agent = agentIn(run, messages as readonly Message[]);
@@ -153,7 +158,7 @@ function agentIn(run: Run, messages: readonly Message[]): RunEngine {
     warnOfStranger(owner, String(last.agent));
     return owner.engine;
   }
-  // The agent that made the calls runs those that are open.
+  // The agent that made the open calls has to run them.
   if (open !== undefined) return speaker;
   const config = partOf(run, speaker);
   const next = messages[at + 1];
@@ -168,7 +173,7 @@ function agentIn(run: Run, messages: readonly Message[]): RunEngine {
   return (done && targetIn(config, done)) ?? speaker;
 }
 
-/** Lets an agent have its part in a run from now on. */
+/** Makes an agent the current agent of a run. */
 export function beginPart(run: Run, config: RunConfig): void {
   const { conversation, attached, context } = run;
   const owner = ownerOf(run);
@@ -193,8 +198,8 @@ function isInForce({ chain }: RunConfig, counter: unknown): boolean {
 }
 
 /**
- * Counts the run among those of the agent, whose listeners hear it, and which aborts it when it is closed. Returns a function
- * that ends this.
+ * Adds the run to the runs of the agent: its listeners get the events of the run, and closing the agent aborts the run.
+ * Returns a function that undoes both.
  */
 function join(run: Run, { life, hub }: RunConfig): () => void {
   const { listeners } = run;
@@ -211,7 +216,7 @@ function join(run: Run, { life, hub }: RunConfig): () => void {
   };
 }
 
-/** Sends the events of a run to its own listeners, and to those of the agent that has its part. */
+/** Sends the events of a run to the run's own listeners, and to the listeners of the current agent. */
 class PartListeners implements RunListeners {
   readonly nested: RunListeners['nested'];
 

@@ -24,7 +24,7 @@ import type { Handoff } from './reach.js';
 export interface HandoffOptions {
   /** The name of the tool. */
   readonly name: string;
-  /** Tells the model when to hand over. */
+  /** Tells the model when to hand the conversation over. */
   readonly description: string;
   /** The schema of the arguments, which the next agent reads in the call. Default: no arguments. */
   readonly input?: StandardSchema | JsonSchema | undefined;
@@ -32,7 +32,7 @@ export interface HandoffOptions {
   readonly inputSchema?: JsonSchema | undefined;
 }
 
-/** `defineTool` checks the values that it gets. */
+/** `defineTool` checks the options with the rule `anything`. */
 const rules = {
   name: required(anything),
   description: required(text),
@@ -41,10 +41,14 @@ const rules = {
 } satisfies OptionTable<HandoffOptions>;
 
 /**
- * Makes a tool that hands the conversation over to another agent, in the same run. The other calls of the turn end first. Then
- * the `afterAgent` hooks of the first agent are called, and the other agent goes on with its own model, instructions, tools and
- * lifecycles. It reads the whole conversation. The options and the limits of the run stay. Two agents that hand over to each
- * other need a function, which is called when the tool is. All agents of a conversation need names of their own.
+ * Makes a tool that hands the conversation over to another agent, in the same run. First, the other calls of the turn
+ * end and the `afterAgent` hooks of the first agent run.
+ *
+ * Then the other agent continues with its own model, instructions, tools and lifecycles. It reads the whole
+ * conversation. The options and limits of the run stay in force.
+ *
+ * If two agents hand over to each other, pass one of them as a function, which is called at the handover. All agents of
+ * a conversation need different names.
  *
  * @example
  * const triage: Agent = new Agent({
@@ -78,14 +82,14 @@ export function handoff<Context = unknown>(
       const { admit } = await load();
       const engine = resolve();
       admit(engine, context);
-      return `The conversation goes on with ${JSON.stringify(engine.name)}.`;
+      return `The conversation continues with ${JSON.stringify(engine.name)}.`;
     },
   });
   const member: Handoff = { target: resolve, load };
   return Object.assign(tool, { [HANDOFF]: member });
 }
 
-/** The implementation of an agent is private. It may be the one of another copy of this library. */
+/** Reads the private implementation of an agent. The agent may come from another copy of this library. */
 function engineOf(agent: unknown): RunEngine {
   const { engine } = Object(agent) as { readonly engine?: RunEngine };
   if (isObject(engine) && typeof (engine as unknown as RunEngine).configFor === 'function') return engine;

@@ -31,7 +31,9 @@ function handoffOf(tool: Tool | undefined): Handoff | undefined {
   return (tool as { readonly [HANDOFF]?: Handoff } | undefined)?.[HANDOFF];
 }
 
-/** Returns an agent, and those that it can hand over to, directly or through others. The nearest come first. */
+/**
+ * Returns an agent and all agents that it can hand over to, directly or through other agents. Nearer agents come first.
+ */
 export function agentsFrom(first: RunEngine, configOf: (agent: RunEngine) => RunConfig): readonly RunEngine[] {
   const found = [first];
   for (const agent of found) {
@@ -43,8 +45,8 @@ export function agentsFrom(first: RunEngine, configOf: (agent: RunEngine) => Run
   return found;
 }
 
-/** Warns that an agent goes on with the messages of an agent that it cannot hand over to. */
+/** Warns that an agent continues the conversation of an agent that it cannot hand over to. */
 export function warnOfStranger({ agent, logger }: RunConfig, stranger: string): void {
   const name = JSON.stringify(agent);
-  logger.warn(`Agent ${name} goes on in place of agent "${stranger}", to which none of its handoffs leads.`);
+  logger.warn(`Agent ${name} continues, because it has no handoff to agent "${stranger}" of the last message.`);
 }

@@ -4,7 +4,7 @@ import { invalidOption, type OptionTable, validateOptions } from '../../internal
 import { isPromise } from '../../internal/promise.js';
 import type { BackgroundOptions, BackgroundWork } from '../../tools/tool.js';
 
-/** The members of a run that decide if it can have background works. */
+/** The members of a run that decide whether it can start background works. */
 interface BackgroundRun {
   readonly end: { readonly closing: boolean };
   readonly effects: object | undefined;
@@ -15,13 +15,13 @@ interface BackgroundRun {
 
 const rules = { label: required(fullText) } satisfies OptionTable<BackgroundOptions>;
 
-/** Starts a background work. Returns the result of the tool that has called `run.background`. */
+/** Starts a background work. Returns the string that the tool returns to the model. */
 export async function startBackground(
   run: BackgroundRun,
   work: BackgroundWork,
   options: BackgroundOptions,
 ): Promise<string> {
-  // If the work is refused, its own failure must not end the process.
+  // If the work cannot start, its rejected promise must not end the process.
   if (isPromise(work)) work.then(undefined, () => {});
   else if (typeof work !== 'function') throw invalidOption('work', 'a promise or a function', work);
   validateOptions(options, rules);
@@ -31,5 +31,5 @@ export async function startBackground(
   if (recorder === undefined) throw new BackgroundUnavailableError('without a session');
   const { label } = options;
   const id = await recorder.background(work, label);
-  return `${JSON.stringify(label)} goes on in the background (${id}). Its result will follow as a message.`;
+  return `${JSON.stringify(label)} continues in the background (${id}). Its result will follow as a message.`;
 }

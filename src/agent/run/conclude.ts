@@ -11,7 +11,7 @@ import { turnLimitOf } from './turn-limit.js';
 
 const NOTHING_PENDING: readonly [] = Object.freeze([]) as readonly [];
 
-/** The result of a run. Undefined if messages came during its last save, and the run goes on with them. */
+/** The result of a run. Undefined if messages arrived during the last save, so that the run continues. */
 type Conclusion = RunResult<unknown> | undefined;
 
 /** Calls the `afterAgent` hooks, and ends the run. Throws RejectedError if the run was rejected. */
@@ -39,7 +39,7 @@ function finish(run: Run, text: string): Awaitable<Conclusion> {
   return afterAgent === undefined ? letGo(run, text) : saveAndPass(run, text, afterAgent);
 }
 
-/** A function of its own, because its closure allocates memory in each call of the function that contains it. */
+/** A separate function: a closure in the calling function would allocate memory in every run. */
 function saveAndPass(run: Run, text: string, hooks: Waterfall<string>): Awaitable<Conclusion> {
   const saving = run.effects?.savesOnce ? undefined : run.save();
   return saving === undefined ? passText(run, text, hooks) : saving.then(() => passText(run, text, hooks));
@@ -54,7 +54,7 @@ function letGo(run: Run, text: string): Awaitable<Conclusion> {
   return recorder === undefined ? complete(run, text) : leave(run, recorder, text);
 }
 
-/** Makes the last save, which ends the claim of the run on its session. */
+/** Saves the run for the last time, and ends its claim on the session. */
 async function leave(run: Run, recorder: Recorder, text: string): Promise<Conclusion> {
   const mayGoOn = canGoOn(run);
   if (await run.end.raceOwned(recorder.leave(run, { unlessPosted: mayGoOn }))) {
@@ -65,14 +65,14 @@ async function leave(run: Run, recorder: Recorder, text: string): Promise<Conclu
   return undefined;
 }
 
-/** True if messages can still join. The `afterAgent` hooks are called once, so none joins behind them. */
+/** True if messages can still join. After the `afterAgent` hooks, messages wait for the next run. */
 export function canGoOn(run: Run): boolean {
   const { attached, end, pending, config, context } = run;
   if (attached.recorder === undefined || end.verdict !== undefined || pending !== undefined) return false;
   return config.chain.afterAgent === undefined && context.turn < turnLimitOf(run);
 }
 
-/** Ends the run with its final text. Returns its result. */
+/** Builds the result of the run from its final text. */
 function complete(run: Run, text: string): RunResult<unknown> {
   const { config, conversation, response } = run;
   const completed: CompletedRun<unknown> = {

@@ -6,7 +6,7 @@ import type { Continuation } from './resume/continuation.js';
 
 /** The messages of one run. */
 export class Conversation {
-  /** The messages that this run added. The same array as `history` while both have the same content. */
+  /** The messages that this run added. Shares one array with `history` while both have the same content. */
   added: Message[] = [];
   /** The working messages, without the instructions. */
   history: Message[] = this.added;
@@ -16,16 +16,16 @@ export class Conversation {
   resuming: Continuation | undefined = undefined;
   /** The message that started the run. */
   input: Message | undefined = undefined;
-  /** The number of added messages that were passed to the record of the session. */
+  /** The number of added messages that the record of the session already has. */
   saved = 0;
   /** Messages from hooks and tools, which `addQueued` appends after the results of the turn. */
   queue: Message[] | undefined = undefined;
-  /** The runs inside of the tool calls that have ended. */
+  /** The nested runs that have ended. */
   nested: NestedRun[] | undefined = undefined;
-  /** The messages that hooks replaced, by the message that took the place. */
+  /** Maps a message that a hook changed to the original message. */
   private origins: WeakMap<Message, Message> | undefined = undefined;
 
-  /** The name of the agent whose messages are marked with it. */
+  /** The name of the agent, if its messages carry the name. */
   agent: string | undefined = undefined;
 
   constructor(public instructions: string | undefined) {
@@ -44,18 +44,21 @@ export class Conversation {
     if (this.outgoing !== this.history) this.outgoing.push(message);
   }
 
-  /** Adds a message of the agent that has its part in the run. */
+  /** Adds a message of the current agent. */
   say(message: AssistantMessage): void {
     this.push(marked(message, this.agent));
   }
 
-  /** Replaces the working messages. `added` does not change. */
+  /** Replaces the messages that the model reads. `added` does not change. */
   replace(messages: readonly Message[]): void {
     this.history = [...messages];
     this.outgoing = this.withInstructions();
   }
 
-  /** Takes over the messages from `beforeModel`. Also detects that a hook changed the array in place. */
+  /**
+   * Replaces the messages that the model reads with the messages from `beforeModel`. Also detects a hook that changed
+   * the array in place.
+   */
   adopt(messages: readonly Message[]): void {
     const { history, outgoing } = this;
     if (messages !== history && messages.length === history.length) this.rememberOrigins(messages);
@@ -72,7 +75,7 @@ export class Conversation {
     }
   }
 
-  /** Puts a summary in the place of the messages before `from`. */
+  /** Replaces the messages before `from` with a summary. */
   summarize({ from, keep = [], shorten = [] }: Summary, told: Message | undefined): void {
     const { history } = this;
     const start = from === undefined ? history.length : history.indexOf(from);
@@ -85,7 +88,7 @@ export class Conversation {
     this.replace([...before, ...history.slice(start)].map(short));
   }
 
-  /** Returns the message of the record that a message of `history` stands for. */
+  /** Returns the original message of a message that a hook changed. */
   originOf(message: Message): Message {
     return this.origins?.get(message) ?? message;
   }
@@ -125,7 +128,10 @@ function marked(message: Message, agent: string | undefined): Message {
   return agent === undefined || message.role !== 'assistant' ? message : { ...message, agent };
 }
 
-/** True if `outgoing` is not the instructions followed by `history`. */
+/**
+ * True if a hook changed `outgoing` or `history` so that `outgoing` is no longer the instructions followed by
+ * `history`.
+ */
 function isBehind(outgoing: readonly Message[], history: readonly Message[]): boolean {
   return outgoing.length > history.length + 1 || history.some((message, i) => message !== outgoing[i + 1]);
 }

@@ -13,17 +13,18 @@ import type { Run } from './run.js';
 import { ownerOf } from './run-config.js';
 
 const ON_ERROR_MS = 5_000;
-/** The default reason of a failed run, so that its open calls get an error result. */
+/** The default reason of a failed run. Its open calls get this reason as their error result. */
 const FAILED: Verdict = { action: { type: 'reject', reason: 'the run failed' }, by: 'run', point: 'end' };
 
 /**
- * Ends a failed run: closes its open calls, emits the missing `-end` events, calls `onError`, and attaches the messages and
- * usage to the error. `onError` is called for each lifecycle that was entered and whose `afterAgent` was not called.
- * Returns the error to throw.
+ * Ends a failed run and returns the error to throw. Closes the open calls, emits the missing `-end` events, and
+ * attaches messages and usage to the error.
+ *
+ * Calls `onError` of each lifecycle that was entered and whose `afterAgent` was not called.
  */
 export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   const { config, conversation, end, pairing, turn, listeners } = run;
-  // Rejects with the error of the abort.
+  // `checkEnd` rejects with the error of the abort, which ends this run anyway.
   await run.effects?.checkEnd(caught)?.catch(() => {});
   const error = end.abortError ?? caught;
   end.decide(FAILED);
@@ -36,13 +37,13 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   if (error instanceof RunError) error.attach({ messages, history, usage, path: run.context.path });
   const record = { decisions: run.decisions, nested: conversation.nested };
   recordFailure(error, record);
-  // A hook that is still running may open something later, which its `onError` has to close.
+  // A `beforeAgent` hook that still runs may acquire something later, which its `onError` has to release.
   const { entering } = pairing;
   entering?.done.then(
     () => callHandler(run, entering.entry, error),
     () => {},
   );
-  // Started in order and awaited together, with a time limit of 5 s. Their errors are logged.
+  // The handlers start in order and are awaited together, up to 5 seconds. Their errors are logged.
   const handlers = config.chain.onError?.filter((entry) => pairing.owesError(entry)) ?? [];
   await Promise.all(handlers.map((entry) => callHandler(run, entry, error)));
   ownerOf(run).life.endRun();
@@ -58,10 +59,10 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   return error;
 }
 
-/** Gives each open call a result, adds the messages of the turn that failed, and saves them in the session. */
+/** Gives each open call a result, adds the messages of the failed turn, and saves them in the session. */
 async function closeConversation(run: Run, error: unknown): Promise<void> {
   const { conversation, end, attached, turn } = run;
-  // The record has what the last append says, also if nobody waited for it.
+  // The last append was already sent, so the record contains its messages.
   if (attached.recorder?.isLeaving) return;
   const open = conversation.resuming?.calls;
   if (open !== undefined) {
@@ -73,12 +74,12 @@ async function closeConversation(run: Run, error: unknown): Promise<void> {
     closePending(run);
   }
   const keeps = end.abortError !== undefined && open === undefined && attached.keepsStopped;
-  // Text of white space alone is refused by some providers.
+  // Some providers refuse a message that has only white space.
   const shown = turn?.events?.shownText ?? '';
   if (keeps && shown.trim() !== '') {
     conversation.say({ role: 'assistant', content: [{ type: 'text', text: shown }], stopped: true });
   }
-  // Before the first turn, the messages that were added would have no place.
+  // Before the first turn, messages of hooks cannot follow any turn.
   if (run.context.turn > 0) conversation.addQueued();
   if (end.abortError instanceof SessionLostError) return;
   const late = new TimeoutExceededError('saving of a failed run', ON_ERROR_MS);

@@ -15,7 +15,7 @@ import { failureRecordOf, type NestedRun, type RunResult } from '../run-result.j
 const SHOWN_CHARACTERS = 60;
 const LONGEST_REASON = 300;
 
-/** One model response: its tool calls with their results, or its text. */
+/** One model response as it is drawn: its tool calls with their results, or its text. */
 interface Turn {
   readonly number: number;
   /** The agent that the run was handed over to. */
@@ -26,10 +26,13 @@ interface Turn {
 }
 
 /**
- * Formats a run for people: a summary line, then one line per turn with its tool calls, and one line per decision of a
- * lifecycle, with its reason. A turn of an agent that the run was handed over to has its name. A run inside of a tool call is
- * drawn below the turn of its call, with the id of the call. A failed tool call shows
- * its reason. Of a failed run, pass the error. Long texts are cut. Control characters are removed.
+ * Formats a run for people: a summary line, one line per turn with its tool calls, and one line per decision of a
+ * lifecycle.
+ *
+ * After a handover, a turn shows the name of its agent. A nested run is drawn below the turn of its call. A failed tool
+ * call shows its reason.
+ *
+ * For a failed run, pass its error. Long strings are cut. Control characters are removed.
  *
  * @example
  * const result = await agent.run('Which files mention the licence?');
@@ -96,7 +99,7 @@ function drawTurn(turn: Turn, result: Drawn, isLast: boolean): string {
   return `${isLast ? '└─' : '├─'} turn ${turn.number}  ${summary}`;
 }
 
-/** Draws the decisions of a turn and the runs inside of it. Without a turn, those from before the first response. */
+/** Draws the decisions and the nested runs of a turn. Without a turn, draws those from before the first response. */
 function drawInside({ decisions, nested = [] }: Drawn, turns: readonly Turn[], turn: Turn | undefined): string[] {
   const isHere = (event: Decision | NestedRun) => turns.findLast(({ number }) => number <= event.turn) === turn;
   const lines = [...decisions.filter(isHere).map(drawDecision), ...nested.filter(isHere).flatMap(drawNested)];
@@ -104,7 +107,7 @@ function drawInside({ decisions, nested = [] }: Drawn, turns: readonly Turn[], t
   return lines.map((line) => `${indent}         ${line}`);
 }
 
-/** Draws a run inside of a tool call, below the turn of the call. */
+/** Draws a nested run, below the turn of the call. */
 function drawNested(run: NestedRun): string[] {
   const lines = draw(run).split('\n');
   if (run.error !== undefined) lines.push(failureOf(run.error));
@@ -119,7 +122,7 @@ function argumentsOf(call: ToolCallPart | ToolResultPart): string {
 }
 
 function markOf(id: string, { results }: Turn, { pending }: Drawn): string {
-  // Something may wait inside of the call.
+  // A call of the nested run may wait.
   if (pending.some((waiting) => waiting.id === id || waiting.id.startsWith(id + BETWEEN)))
     return '… waits for a decision';
   const result = results.find((part) => part.id === id);
@@ -132,7 +135,7 @@ function drawDecision({ type, by, point, reason, call }: Decision): string {
   return `${shortened(by)}: ${type} ${about}${reason === undefined ? '' : ` (${shortened(reason, LONGEST_REASON)})`}`;
 }
 
-/** Puts a text on one line, removes control and formatting characters, and cuts it. */
+/** Puts a string on one line, removes control and formatting characters, and cuts the string. */
 function shortened(text: string, longest = SHOWN_CHARACTERS): string {
   const line = text
     .replace(/\s+/g, ' ')

@@ -1,7 +1,7 @@
 import { invalidOption } from '../../internal/options/validate.js';
 import type { Run } from './run.js';
 
-/** Calls the function that returns the instructions of the run, if its agent has one. */
+/** Sets the instructions of the run, if they are a function. */
 export function instruct({ config, context, conversation }: Run): void {
   if (typeof config.instructions !== 'function') return;
   const text = config.instructions(context as never);

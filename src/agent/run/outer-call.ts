@@ -7,7 +7,7 @@ import type { ToolRun } from '../../tools/tool.js';
 import type { EventSink } from '../listeners.js';
 import type { NestedRun } from '../run-result.js';
 
-/** The tool call that runs are inside of. */
+/** The members of a tool call that its nested runs need. */
 interface CallOfRun {
   readonly callId: string;
   readonly idempotencyKey: string;
@@ -19,13 +19,13 @@ interface CallOfRun {
     readonly listeners: { readonly nested?: EventSink | undefined };
     readonly end: { readonly over: boolean };
     readonly conversation: { nested: NestedRun[] | undefined };
-    /** Set for a durable run. A call that is a step does not wait for a run inside. */
+    /** Set for a durable run. A tool call that is a step of the engine cannot wait for decisions. */
     readonly effects: { readonly isInStep: boolean } | undefined;
     readonly briefings?: ReadonlyMap<string, readonly Message[]> | undefined;
   };
 }
 
-/** A run inside of a tool call. */
+/** The members of a nested run that its tool call reads. */
 interface InnerRun {
   readonly origin: { readonly parent?: ToolRun | undefined };
   readonly context: { readonly id: string; readonly turn: number };
@@ -37,39 +37,39 @@ interface InnerRun {
   readonly attached: { readonly turnsBefore?: number | undefined };
 }
 
-/** The place of a run inside of a tool call. */
+/** The place of a nested run in the enclosing run. */
 export interface PlaceInside {
   readonly runId: string;
   readonly path: readonly string[];
-  /** The run that it goes on with. */
+  /** The earlier run of this call that the nested run continues. */
   readonly earlier: ResumedInside | undefined;
-  /** True if the call waits for what the run waits for. */
+  /** True if the tool call can wait for the decisions of the nested run. */
   readonly canWait: boolean;
 }
 
-/** A run inside of a tool call that begins. */
+/** A nested run that has started. */
 interface BegunRun {
   readonly end: RunEnd;
   readonly conversation: { enqueue(message: Message): void };
 }
 
-/** The end of a run inside of a tool call. */
+/** The result of a nested run that has ended. */
 type EndedRun = Omit<NestedRun, 'path' | 'turn' | 'runId' | 'agent'>;
 
-/** A tool call, for the runs that its tool starts. Made when the tool reads `context.run`. */
+/** A tool call with the runs that its tool starts. Created when the tool reads `context.run`. */
 export class OuterCall {
-  /** The ids of the calls that lead to the runs inside. The last one is the call itself. */
+  /** The ids of the enclosing tool calls, outermost first. The last id is the call itself. */
   readonly path: readonly string[];
-  /** The ends of the runs inside. */
+  /** The ends of the active nested runs. */
   readonly inside: RunEnd[] = [];
-  /** The run inside because of which the call waits. */
+  /** The suspended nested run, if the call waits for decisions. */
   waits: WaitingRun | undefined = undefined;
   /** The turn of the call. */
   private readonly turn: number;
   private started = 0;
-  /** The last run inside that was suspended. */
+  /** The nested run that was suspended last. */
   private suspended: WaitingRun | undefined = undefined;
-  /** The run that the next one goes on with. */
+  /** The earlier run of this call that the next nested run continues. */
   private next: ResumedInside | undefined = undefined;
   private canWait = false;
 
@@ -78,14 +78,14 @@ export class OuterCall {
     this.path = [...(call.loop.context.path ?? []), call.callId];
   }
 
-  /** Passes on the events of the runs inside, until the call has its result. Undefined if nobody wants them. */
+  /** Receives the events of the nested runs until the call has its result. Undefined without a listener. */
   get events(): EventSink | undefined {
     const { calls, callId, loop } = this.call;
     const { nested } = loop.listeners;
     return nested && ((event) => (calls.accepts(callId) ? nested(event) : undefined));
   }
 
-  /** Gives a run inside, which has begun, its messages. Aborts it when the call is aborted. */
+  /** Adds a nested run that has started: passes messages for the call to the run, and aborts the run with the call. */
   enter({ end, conversation }: BegunRun): void {
     const { loop, callId } = this.call;
     for (const message of loop.briefings?.get(callId) ?? []) conversation.enqueue(message);
@@ -94,8 +94,9 @@ export class OuterCall {
   }
 
   /**
-   * Called by a tool whose call can wait. Returns the earlier run inside of the call, if the call goes on with one. The next
-   * run inside is that run. A call that is a step of a durable run does not wait.
+   * Called by a tool whose call can wait. The next nested run continues the returned run, if there is one.
+   *
+   * Returns undefined for a call that is a step of a durable run, because a step cannot wait.
    */
   goOn(): ResumedInside | undefined {
     const { calls, callId, loop } = this.call;
@@ -104,12 +105,12 @@ export class OuterCall {
     return this.next;
   }
 
-  /** Suspends the call until somebody has decided for its last nested run. Has no effect on a call that cannot wait. */
+  /** Suspends the call until its last nested run has its decisions. Has no effect on a call that cannot wait. */
   wait(): void {
     if (this.canWait) this.waits = this.suspended;
   }
 
-  /** Keeps a run inside that has ended for the result of the run around it. */
+  /** Keeps a nested run that has ended, for the result of the enclosing run. */
   keep({ context, config, conversation: { history }, attached }: InnerRun, ended: EndedRun): void {
     const { end, conversation } = this.call.loop;
     if (end.over) return;
@@ -128,7 +129,7 @@ export class OuterCall {
     conversation.nested.push(nested || error ? { ...known, nested, error } : known);
   }
 
-  /** Returns the place of the next run inside. A repeat of the call has runs with the same ids. */
+  /** Returns the place of the next nested run. If the call is repeated, its nested runs get the same ids again. */
   place(): PlaceInside {
     const { next: earlier, path, canWait } = this;
     this.next = undefined;
@@ -138,10 +139,12 @@ export class OuterCall {
   }
 }
 
-/** Key of the call in the run that a tool sees. A registered symbol, because of copies of the library. */
+/**
+ * The key under which a run view holds its tool call. A registered symbol, so that other copies of the library find it.
+ */
 export const CALL = Symbol.for('keelson.call');
 
-/** Returns the call that a nested run is inside of. Undefined if a hook has started the run. */
+/** Returns the tool call that started a nested run. Returns undefined if a hook started the run. */
 export function outerCallOf(parent: object | undefined): OuterCall | undefined {
   return (parent as { readonly [CALL]?: OuterCall } | undefined)?.[CALL];
 }
@@ -151,7 +154,7 @@ export function pathInside(parent: ToolRun | undefined): readonly string[] | und
   return outerCallOf(parent)?.path ?? parent?.path;
 }
 
-/** Tells the run around a run how it ended, if a tool call leads to it. */
+/** Reports the end of a nested run to its tool call. Does nothing for a run without one. */
 export function tellOuterRun(run: InnerRun, ended: EndedRun): void {
   outerCallOf(run.origin.parent)?.keep(run, ended);
 }

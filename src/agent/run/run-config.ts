@@ -11,28 +11,33 @@ import type { ToolCatalog } from '../../tools/tool-catalog.js';
 import type { AgentLife } from '../agent-life.js';
 import type { AgentListeners } from '../listeners.js';
 
-/** Time limits in milliseconds. By default there are no limits, except for `queueMs` and `idleMs`. */
+/** Time limits in milliseconds. By default, only `queueMs` and `idleMs` are limited. */
 export interface Timeouts {
   /**
-   * Limit of a whole run, with the loading of the agent and the wait for earlier runs of the session. The run ends with a
-   * RunTimeoutError. `agent.session()` has the same limit, and fails with a TimeoutExceededError.
+   * Limit of a whole run, including the time to load the agent and the wait for earlier runs of the session. The run
+   * ends with a RunTimeoutError.
+   *
+   * `agent.session()` has the same limit, and fails with a TimeoutExceededError.
    */
   readonly runMs?: number | undefined;
-  /** Limit of the wait for earlier runs of the same session. The run fails with a SessionBusyError. Default: 30,000. */
+  /**
+   * Limit of the time that a run waits for earlier runs of its session. The run fails with a SessionBusyError. Default:
+   * 30,000.
+   */
   readonly queueMs?: number | undefined;
   /** Limit of each model call. The call fails with a ModelError that may be retried. */
   readonly modelMs?: number | undefined;
-  /** Limit until a model call gives its first part, or its response if the model does not stream. */
+  /** Limit until a model call returns its first part, or its response if the model does not stream. */
   readonly firstPartMs?: number | undefined;
   /**
-   * Limit of the silence between two parts of a streamed response; messages that only keep the connection open do not count.
-   * The call fails with a ModelError of kind `network` that may be retried. Default: 300,000.
+   * Limit of the time between two parts of a streamed response. Keep-alive messages do not count. The call fails with a
+   * ModelError of kind `network` that may be retried. Default: 300,000.
    */
   readonly idleMs?: number | undefined;
-  /** Limit of each tool call whose tool has no `timeoutMs`. The call gets an error result. */
+  /** Limit of each call of a tool that has no `timeoutMs`. The call gets an error result. */
   readonly toolMs?: number | undefined;
   /**
-   * Time after which another process may resume the same tool calls if this process died. A run renews its claim every
+   * Time after which another process may take over the session if this process has died. A run renews its claim every
    * third of this time. Default: 30,000.
    */
   readonly claimMs?: number | undefined;
@@ -41,7 +46,8 @@ export interface Timeouts {
 /** Settings of the model calls, and the choice of tools. */
 export interface AgentSettings extends ModelSettings {
   /**
-   * Applies to every model call of the run. With `required` the run never ends: set it in `wrapModelCall` for one turn.
+   * The tool choice of every model call of the run. `required` never lets the model answer: to require a tool in one
+   * turn, set it in `wrapModelCall`.
    */
   readonly toolChoice?: ToolChoice | undefined;
 }
@@ -50,7 +56,7 @@ export interface AgentSettings extends ModelSettings {
 export interface TurnLimit {
   /** The maximum number of turns of the run itself. Default: 20. */
   readonly limit?: number | undefined;
-  /** The maximum number of turns of the run and of all runs inside of it, such as those of agents as tools. Default: none. */
+  /** The maximum number of turns of the run and of all its nested runs, such as those of agents as tools. Default: none. */
   readonly total?: number | undefined;
   /** `throw` (default) throws TurnLimitError. `answer` makes one more model call, without tools. */
   readonly atLimit?: 'throw' | 'answer' | undefined;
@@ -60,12 +66,12 @@ export interface TurnLimit {
 export interface RunConfig {
   readonly agent: string;
   readonly model: Model;
-  /** A function is called once in a run. */
+  /** A function is called once in each run. */
   readonly instructions: string | ((run: RunContext<never>) => string) | undefined;
   readonly chain: Chain;
   readonly catalog: ToolCatalog;
   readonly maxTurns: number;
-  /** The maximum number of turns of the run and all runs inside of it. */
+  /** The maximum number of turns of the run and all its nested runs. */
   readonly totalTurns: number | undefined;
   readonly atLimit: 'throw' | 'answer';
   /** The maximum number of tool calls of a turn that run at the same time. */
@@ -80,28 +86,28 @@ export interface RunConfig {
   readonly output: OutputCheck | undefined;
   readonly life: AgentLife;
   readonly engine: RunEngine;
-  /** Set once the run was handed over. */
+  /** Set after a handover. */
   readonly part?: RunPart | undefined;
 }
 
-/** The part of an agent in a run that was handed over. */
+/** The part of a run that an agent has after a handover. */
 interface RunPart {
-  /** The configuration of the agent that was run. */
+  /** The configuration of the agent that started the run. */
   readonly owner: RunConfig;
-  /** The budgets of agents that had their part before, unless a lifecycle in force counts for them. */
+  /** The budgets of the earlier agents of the run. A budget ends if a lifecycle of the current agent counts for it. */
   readonly budgets: readonly Budget[];
-  /** Ends the part. Further calls have no effect. */
+  /** Ends the part of the agent. Further calls have no effect. */
   end(): void;
 }
 
-/** An agent that can have a part in a run. */
+/** An agent that can run, or continue a run after a handover. */
 export interface RunEngine {
   /** The name of the agent. */
   readonly name: string;
   readonly life: AgentLife;
-  /** Resolves when the loaders have finished. Rejects if one fails, or if the agent is closed before they have. */
+  /** Resolves when the loaders have finished. Rejects if a loader fails, or if the agent is closed too early. */
   ready(): Promise<void>;
-  /** Returns the configuration of a run with these options. Tools in `attached` join those of the agent. */
+  /** Returns the configuration of a run with these options. The tools in `attached` join the agent's tools. */
   configFor(options: RunOrigin, attached: { readonly tools?: readonly Tool[] | undefined }): RunConfig;
 }
 
@@ -119,10 +125,10 @@ export interface OutputCheck {
   check(value: unknown): StandardResult<unknown> | Promise<StandardResult<unknown>>;
 }
 
-/** Stands for a run without options. */
+/** The origin of a run without options. */
 export const NO_OPTIONS = {};
 
-/** Returns the configuration of the agent that was run. */
+/** Returns the configuration of the agent that started the run. */
 export function ownerOf({ config }: { readonly config: RunConfig }): RunConfig {
   return config.part?.owner ?? config;
 }

@@ -15,8 +15,8 @@ import { startTurn } from './turn/turn.js';
 import { turnLimitOf } from './turn-limit.js';
 
 /**
- * Executes a run, for `run` and `stream` alike. Each phase returns a promise only if it has to wait for a model, a tool, a
- * hook or a store. So a hook that nobody has registered costs no microtask.
+ * Executes a run, for both `run` and `stream`. Each phase returns a promise only if it waits for a model, a tool, a
+ * hook or a store. So an absent hook costs no microtask.
  */
 export async function executeRun(run: Run, input: UserMessage | undefined): Promise<RunResult<unknown>> {
   ownerOf(run).life.runs += 1;
@@ -40,7 +40,7 @@ export async function executeRun(run: Run, input: UserMessage | undefined): Prom
       const preparing = turn.prepare();
       if (preparing !== undefined) await preparing;
       try {
-        // A hook that has ended the run, by a verdict, keeps the model from being asked.
+        // If a hook has ended the run with a verdict, the model is not called.
         if (run.end.verdict === undefined) turn.receive(await turn.ask());
       } catch (error) {
         await turn.recover(error);
@@ -73,7 +73,7 @@ function enter(run: Run, input: UserMessage | undefined): Awaitable<void> {
     listeners.emit(earlier === undefined ? event : { ...event, earlier });
   }
   run.end.throwIfAborted();
-  // The agent that goes on with a run has got its instructions.
+  // After a handover, the next agent already has its instructions.
   if (config.part === undefined) instruct(run);
   const { durable } = config.chain;
   return durable === undefined ? callFirst(run, input) : enterDurable(run, durable, input);
@@ -115,7 +115,7 @@ async function resume(run: Run, message: UserMessage | undefined): Promise<void>
   await resumeRun(run, message);
 }
 
-/** Adds the messages that wait. A durable run learns of them by its appends, whose answers a replay gets again. */
+/** Adds the waiting messages. A durable run reads them from the answers of its appends, which a replay repeats. */
 function joinPosts(run: Run): Promise<void> | undefined {
   const { end, pending, effects, attached, context } = run;
   const { recorder } = attached;
@@ -141,7 +141,7 @@ function withText(message: UserMessage | undefined, text: string): UserMessage |
   return { role: 'user', content: [{ type: 'text', text }, ...others] };
 }
 
-/** True if no further turn follows. */
+/** True if the run needs no further turn. */
 function isOver({ end, answer, pending }: Run): boolean {
   return end.verdict !== undefined || answer !== undefined || pending !== undefined;
 }

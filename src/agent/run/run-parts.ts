@@ -12,7 +12,7 @@ import type { TurnEvents } from './turn/turn-events.js';
 export interface CurrentTurn extends HookTurn {
   /** Counts from 1. A resumed run executes its open calls in turn 0. */
   readonly number: number;
-  /** The tools of the turn, once they are selected. */
+  /** The tools of the turn. Undefined before they are selected. */
   tools: ToolSnapshot | undefined;
   /** The events of the turn; undefined without a listener. */
   readonly events: TurnEvents | undefined;
@@ -20,50 +20,50 @@ export interface CurrentTurn extends HookTurn {
   readonly attempt: number;
   /** Counts a model call. Returns its number. */
   nextAttempt(): number;
-  /** Counts a stored response whose text another process has shown. */
+  /** Counts a stored response whose text an earlier process has already shown. */
   skipShown(response: ModelResponse): void;
 }
 
-/** Implemented by a durable engine, which stores what each of its steps changes in the run. */
+/** Implemented by a durable engine, which stores the effects of each step on the run. */
 export interface RunEffects {
-  /** Returns the sum that counts the tokens of the code that is running. */
+  /** Returns the usage counter of the code that is running: the counter of its step, or `total` outside steps. */
   usageOver(total: UsageSum): UsageSum;
-  /** Returns false if the decision is not one of the run. */
+  /** Records a decision. Returns false if the decision belongs to the running step and not to the run. */
   decided(decision: Decision): boolean;
   added(message: Message): void;
   /**
-   * Called before a run ends, with the error of a failed one. Rejects, and aborts the run, if the engine has stored further
-   * steps of the run: then another version of the program has to continue it.
+   * Called before a run ends, with the error of a failed run. If the engine has stored further steps of the run, aborts
+   * the run and rejects. Then another version of the program has to continue the run.
    */
   checkEnd(error?: unknown): Promise<unknown> | undefined;
-  /** True in a step, whose calls cannot wait for a decision. */
+  /** True inside a step. The calls of a step cannot wait for a decision. */
   readonly isInStep: boolean;
-  /** True once another attempt goes on with the run. */
+  /** True once another attempt continues the run. */
   readonly hasEnded: boolean;
-  /** True if the run saves once at its end. Otherwise it also saves before the `afterAgent` hooks, if there are any. */
+  /** True if the run saves only at its end. Otherwise it also saves before its `afterAgent` hooks. */
   readonly savesOnce: boolean;
   ended(action: RejectAction | RespondAction): void;
 }
 
 /** The claim of a run on the conversation of its session. */
 export interface RunClaim {
-  /** Resolves when the claim holds. Returns undefined if it is known to hold. */
+  /** Resolves when the claim is confirmed. Returns undefined if the claim is still valid. */
   ready(): Promise<void> | undefined;
-  /** Tells other runs which question this run waits for. Undefined once it has the answer. */
+  /** Tells other runs which question this run waits for. Pass undefined when the question is answered. */
   waitFor(question: string | undefined): void;
   /** Called with each entry that the run adds. */
   onEntry: ((entry: Entry) => void) | undefined;
-  /** Resolves when the appends that are on their way have ended. */
+  /** Resolves when the appends in progress have ended. */
   flush(): Promise<void>;
 }
 
-/** The place of a run inside of a call in the record. */
+/** The place of a nested run in the record of the session. */
 export interface NestedPlace {
   readonly runId: string;
   readonly agent: string;
   readonly path: readonly string[];
-  /** The messages of an earlier run that the run goes on with. */
+  /** The messages of the earlier run that a nested run continues. */
   readonly messages: readonly Message[] | undefined;
-  /** True if the call waits for what the run waits for. */
+  /** True if the tool call can wait for the decisions of the nested run. */
   readonly canWait: boolean;
 }

@@ -35,18 +35,18 @@ import type { CurrentTurn, NestedPlace, RunClaim, RunEffects } from './run-parts
 import type { RunPosts } from './run-posts.js';
 import { limitTurns } from './turn-limit.js';
 
-/** The session and the stream of a run. */
+/** The session and the stream of a run, if it has them. */
 export interface Attached {
   readonly session?: SessionInfo | undefined;
-  /** The number of messages, from the first one, that the session has checked and whose tool calls have results. */
+  /** The number of leading messages that the session has already checked. All their tool calls have results. */
   readonly closed?: number | undefined;
-  /** Why the open calls wait, as the record of the session has it. */
+  /** The reasons why the open calls wait, from the record of the session. */
   readonly waits?: readonly SuspendedCall[] | undefined;
-  /** The number of turns before this run, if it goes on with an earlier run inside of the same call. */
+  /** The number of turns of the earlier run, if this nested run continues one. */
   readonly turnsBefore?: number | undefined;
-  /** True if the call that started this nested run is repeated after a crash. Its calls without a result are then repeated, too. */
+  /** True if the call of this nested run is repeated after a crash. The run then repeats its calls without a result. */
   readonly isRepeated?: boolean | undefined;
-  /** Tools beside those of the agent, whose tool wins if two have the same name. */
+  /** Further tools. If one has the name of an agent's tool, the agent's tool is used. */
   readonly tools?: readonly Tool[] | undefined;
   /** Receives all events if the run was started by `stream`. */
   readonly sink?: ((event: AgentEvent) => void) | undefined;
@@ -56,46 +56,47 @@ export interface Attached {
   readonly left?: AbortSignal | undefined;
   /** The limit of `timeouts.runMs`, if the caller waited before the run began. */
   readonly limit?: Stop | undefined;
-  /** Writes what the run adds to the record of its session. */
+  /** Writes the messages and decisions of the run to the record of its session. */
   readonly recorder?: Recorder | undefined;
-  /** True if an aborted run adds the text that had been shown. */
+  /** True if an aborted run keeps the text that it has shown. */
   readonly keepsStopped?: boolean | undefined;
-  /** How long the run goes on while nobody watches its log. Default: to its end. */
+  /** Time in milliseconds that the run continues while nobody reads its log. Default: until its end. */
   readonly orphanMs?: number | undefined;
-  /** The id of the run of a session, or of a run inside of a tool call. Default: made on first access. */
+  /** The id of a run of a session, or of a nested run. Default: generated on first access. */
   readonly runId?: string | undefined;
 }
 
-/** Implemented by a session, which writes what a run adds to its record. */
+/** Writes the messages and decisions of a run to the record. Implemented by a session. */
 export interface Recorder {
   readonly claim: RunClaim;
   readonly posts: RunPosts;
-  /** `agent` is the name in the entries that the run adds. */
+  /** `agent` is the agent name of the next entries. */
   readonly start: { agent: string };
-  /** The highest number of times that one of the resumed calls has begun, and a key that identifies them together. */
+  /** The resumed calls: the highest number of starts of one call, and a key that identifies all of them together. */
   readonly resumed: { readonly attempt: number; readonly key: string } | undefined;
-  /** True once the last append was sent, unless the run goes on. */
+  /** True after the last append was sent, unless the run continues. */
   readonly isLeaving: boolean;
-  /** Returns the idempotency key of a call of this turn, or undefined if it derives from the id of the run. */
+  /** Returns the idempotency key of a call of this turn. Undefined if the key derives from the id of the run. */
   callKey(call: string): string | undefined;
-  /** Returns the number of times that a call has begun, this time included. */
+  /** Returns how often a call has started, including this time. */
   attemptOf(call: string): number;
   /** Adds the decisions of a resumed run. */
   decide(run: Run): Promise<void>;
   /** Adds the messages of the run since the last save. */
   save(run: Run): Promise<void>;
   /**
-   * Saves for the last time, adds which calls wait for a decision, and ends the claim. With `unlessPosted`, keeps the claim
-   * if messages wait, also those that come meanwhile, and resolves with false. `error` is the error of a failed run.
+   * Saves for the last time, records the waiting calls, and ends the claim. `error` is the error of a failed run.
+   *
+   * With `unlessPosted`, keeps the claim and resolves with false if messages wait or arrive meanwhile.
    */
   leave(run: Run, end: { readonly unlessPosted?: boolean; readonly error?: unknown }): Promise<boolean>;
-  /** Adds the start of a background work, and starts it. Returns its id. */
+  /** Records the start of a background work, and starts the work. Returns its id. */
   background(work: BackgroundWork, label: string): Promise<string>;
-  /** Adds the result of a call, without a wait. */
+  /** Adds the result of a call without waiting for the store. */
   addResult(run: Run, part: ToolResultPart): void;
-  /** Returns the recorder of a run inside of a call of this turn, whose entries are part of the same record. */
+  /** Returns the recorder of a nested run of this turn, whose entries are part of the same record. */
   nested(place: NestedPlace): Recorder;
-  /** Adds a summary with the next save. `told` is its message in the conversation of the run. */
+  /** Adds a summary with the next save. `told` is the message of the summary in the run. */
   summarize(run: Run, summary: Summary, told: Message | undefined): void;
 }
 
@@ -104,7 +105,7 @@ export const UNATTACHED: Attached = {};
 
 const NO_DECISIONS: readonly Decision[] = Object.freeze([]);
 
-/** One run: its conversation, and its end. Hooks and tools only see its `context`. */
+/** One run: its conversation and its end. Hooks and tools see only its `context`. */
 export class Run implements HookRun {
   listeners: RunListeners;
   readonly context: RunView;
@@ -119,11 +120,11 @@ export class Run implements HookRun {
   response: ModelResponse | undefined = undefined;
   /** The checked value of the answer, if the run has an output schema. */
   output: unknown = undefined;
-  /** The suspended tool calls, or the suspended answer. If set, the run ends as suspended. */
+  /** The suspended tool calls, or the suspended answer. If set, the run ends suspended. */
   pending: SuspendedRun['pending'] | undefined = undefined;
-  /** True after the model was asked once to correct its answer. */
+  /** True after the run has asked the model once to correct its answer. */
   repaired = false;
-  /** True after the model was asked once for an answer that is not empty, or for a tool call in the right format. */
+  /** True after the run has asked the model again once, because its answer was empty or its tool call was malformed. */
   askedAgain = false;
   decisions: readonly Decision[] = NO_DECISIONS;
   effects: RunEffects | undefined = undefined;
@@ -131,7 +132,7 @@ export class Run implements HookRun {
   private readonly total: UsageSum = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
   constructor(
-    /** The configuration of the agent that has its part in the run. `config.part` is set once the run was handed over. */
+    /** The configuration of the current agent. `config.part` is set after a handover. */
     public config: RunConfig,
     readonly origin: RunOrigin,
     readonly attached: Attached,
@@ -147,12 +148,12 @@ export class Run implements HookRun {
     if (watch !== undefined) this.listeners = watch.listen(this.listeners, this.context.path);
   }
 
-  /** The tokens so far. A sum that is changed in place. */
+  /** The tokens so far. The same object is updated with each call. */
   get usage(): UsageSum {
     return this.effects === undefined ? this.total : this.effects.usageOver(this.total);
   }
 
-  /** Counts tokens, also in the runs around this one. After the end of a run its result already has the sum. */
+  /** Adds tokens to this run and all enclosing runs. After the end of a run, its result already has its total. */
   spend(usage: Usage): void {
     if (!this.end.over) addUsage(this.usage, usage);
     const { parent } = this.origin;
@@ -192,7 +193,7 @@ function listenersOf({ config, origin: { parent, nested }, attached: { sink } }:
   return new StreamListeners(config.hub, { sink, hasNested: nested === true, around, path: pathInside(parent) });
 }
 
-/** The run, as hooks see it, and as the tool of each call sees it. The id, the signal and copies are made on first access. */
+/** The view of a run for hooks and tools. Creates the id, the signal and copies on first access. */
 export class RunView implements RunContext {
   readonly [RUN]: Run;
   agent: string;

@@ -40,10 +40,10 @@ function begin(run: Run, message: UserMessage | undefined, options: AnyRunOption
   return executeRun(run, message);
 }
 
-/** Takes over the messages. Returns a promise if they end in something that waits for a decision. */
+/** Adds the messages to the run. Returns a promise if they end in calls or an answer that wait for a decision. */
 function takeHistory(run: Run, { messages, resume }: AnyRunOptions): Promise<void> | undefined {
   if (messages === undefined && resume === undefined) return undefined;
-  // The option's type allows any role; the check of the messages does not.
+  // The type of the option allows any role; `checkMessages` does not.
   const history = (messages ?? []) as readonly Message[];
   const isOpen = checkMessages(history, run.attached.closed) !== undefined || suspendedAnswer(history) !== undefined;
   if (isOpen || resume !== undefined) return resumeHistory(run, history, resume);
@@ -57,7 +57,7 @@ async function resumeHistory(run: Run, history: readonly Message[], resume: AnyR
   await takeOver(run, history, resume);
 }
 
-/** Aborts the run with its parent, with its signals, and at its time limit. */
+/** Aborts the run with its parent and its signals, and at its time limit. */
 function bindAborts(run: Run, { signal, parent }: AnyRunOptions): void {
   const { attached, config, end } = run;
   if (parent !== undefined) abortWithParent(run, parent);
@@ -65,7 +65,7 @@ function bindAborts(run: Run, { signal, parent }: AnyRunOptions): void {
   if (attached.session !== undefined) end.stopper();
   if (signal !== undefined) abortWith(run, signal);
   if (attached.left !== undefined) abortWith(run, attached.left);
-  // A limit that started before the run continues.
+  // Uses the limit that started before the run, if there is one.
   const limit = attached.limit ?? startLimit(config.timeouts.runMs, config.clock);
   if (limit === undefined) return;
   end.stopper().followStop(limit, (error) => end.abort(error as RunTimeoutError));
@@ -85,9 +85,7 @@ export function userMessageOf(input: string | UserMessage): UserMessage {
   return input;
 }
 
-/**
- * Describes the valid input, with advice if the caller passed messages or one options object, as in other libraries.
- */
+/** Describes valid input. Gives advice if the caller passed messages or one options object, as in other libraries. */
 function expectedInput(input: unknown): string {
   const got = `got ${describeValue(input)}`;
   if (Array.isArray(input)) return `a string or a user message, ${got}; pass messages as \`run('', { messages })\``;

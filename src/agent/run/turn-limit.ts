@@ -2,15 +2,15 @@ import { counted } from '../../internal/names-text.js';
 import type { Budget, BudgetedCall, HookRun } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunPosts } from './run-posts.js';
 
-/** Counts the turns of the runs inside of a run, for `maxTurns.total`. */
+/** Counts the turns of the nested runs, for `maxTurns.total`. */
 class TurnBudget implements Budget {
   readonly by = 'maxTurns';
-  /** The number of turns inside. */
+  /** The number of turns of the nested runs. */
   inside = 0;
 
   constructor(private readonly run: { readonly agent: string; readonly total: number; readonly own: () => number }) {}
 
-  /** The number of turns that are left for the run itself and all runs inside. */
+  /** The number of turns that are left for the run and its nested runs together. */
   get left(): number {
     return this.run.total - this.run.own() - this.inside;
   }
@@ -24,13 +24,13 @@ class TurnBudget implements Budget {
   }
 }
 
-/** Gives a run a budget for the turns of the runs inside of it. */
+/** Gives a run a budget for the turns of the nested runs. */
 export function limitTurns(run: HookRun & { readonly config: { readonly agent: string } }, total: number): void {
   const own = () => run.turn?.modelCalls ?? 0;
   run.budgets = [new TurnBudget({ agent: run.config.agent, total, own })];
 }
 
-/** Returns the number of turns that the runs inside have taken. */
+/** Returns the number of turns of the nested runs. */
 export function turnsInside(run: object): number {
   const { budgets = [] } = run as Pick<HookRun, 'budgets'>;
   const budget = budgets.find((one) => one instanceof TurnBudget);
@@ -43,7 +43,7 @@ interface LimitedRun extends Pick<HookRun, 'budgets'> {
   readonly attached: { readonly recorder?: { readonly posts: RunPosts } | undefined };
 }
 
-/** The number of turns that may ask the model. Model calls that a message has abandoned do not count. */
+/** The number of turns that may call the model. Abandoned model calls do not count. */
 export function turnLimitOf(run: LimitedRun): number {
   const { config, attached } = run;
   const { maxTurns, totalTurns } = config;

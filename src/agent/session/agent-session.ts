@@ -34,7 +34,7 @@ const PAGE = 100;
 
 const historyRules = { before: fullText, limit: whole(1) } satisfies OptionTable<HistoryQuery>;
 
-/** A session: the queue of its runs. */
+/** A session with the queue of its runs. */
 export class AgentSession implements Session<never> {
   readonly stored: StoredSession;
   readonly works: BackgroundWorks;
@@ -129,9 +129,10 @@ export class AgentSession implements Session<never> {
   }
 
   /**
-   * Waits up to `queueMs` for the earlier runs of this conversation in this process. Then the claim in the store decides if
-   * the caller may go on: a run that its host has cut off never leaves the queue, but its claim runs out. The caller must leave
-   * the returned place.
+   * Waits up to `queueMs` for the earlier runs of this conversation in this process.
+   *
+   * Then the claim in the store decides whether the caller may continue, since a run that was cut off never leaves the
+   * queue. The caller must leave the returned place.
    */
   async enter(queueMs: number, wait: SessionWait['wait'] = (promise) => promise): Promise<QueuePlace> {
     const place = joinQueue(this.stored.store, this.id);
@@ -141,7 +142,7 @@ export class AgentSession implements Session<never> {
       await wait(whenFree(this.stored, place.before, queueMs));
       return place;
     } catch (error) {
-      // The next run waits for the one before this, but the session does not.
+      // The next run must still wait for the earlier run, although this caller gave up.
       place.leave(place.before);
       if (this.tail === place.left) this.tail = earlier;
       throw error;
@@ -189,7 +190,7 @@ export class AgentSession implements Session<never> {
   ): Promise<T> {
     if (this.closing !== undefined) throw new SessionClosedError(this.id);
     for (let run = options.parent; run; run = run.parent) {
-      // A session of another agent may have the same id in another store.
+      // Compares the stored session, because a session of another agent may have the same id in another store.
       const outer = (run.session as AgentSession | undefined)?.stored;
       if (outer?.id === this.id && outer.store === this.stored.store) throw new SessionReentryError(this.id);
     }
@@ -207,7 +208,7 @@ export class AgentSession implements Session<never> {
   }
 }
 
-/** Claims the conversation, adds one entry without a run, and lets go. */
+/** Claims the conversation, adds one entry without a run, and releases the claim. */
 async function addEntry(
   session: StoredSession,
   make: (tip: string | undefined) => Pick<Entry, 'body'> & Partial<Entry>,

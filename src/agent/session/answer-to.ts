@@ -6,8 +6,10 @@ import type { RunResult } from '../run-result.js';
 const NO_TOKENS = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
 /**
- * Returns the answer that a message of the record got before, or undefined. The run that answered it ends with the answer;
- * later questions and their answers belong to other runs. Decisions on open calls continue it instead.
+ * Returns the earlier answer to a message of the record, or undefined.
+ *
+ * The run of the message ends with its answer; later questions belong to other runs. Decisions on open calls continue
+ * the same run.
  */
 export function answerTo(
   record: SessionRecord,
@@ -38,7 +40,7 @@ export function wasStopped({ people }: SessionRecord, id: string): boolean {
   return last?.role === 'assistant' && last.stopped === true && people.indexOf(id) === question;
 }
 
-/** True for a text of the model that calls no tool, and that nobody has to approve or has denied. */
+/** True for a text of the model without tool calls that is neither denied nor waiting for approval. */
 function isAnswer(message: Message): boolean {
   if (message.role !== 'assistant' || toolCallsOf(message).length > 0) return false;
   return !message.suspended && !message.denied;

@@ -8,11 +8,11 @@ import type { StoredSession } from './stored-session.js';
 
 /** The default of `timeouts.claimMs`. */
 export const CLAIM_MS = 30_000;
-/** Limits of the pause before a run of another process is asked for again. */
+/** The shortest pause between two attempts to claim the conversation from a run of another process. */
 const LEAST_PAUSE_MS = 50;
 const MOST_PAUSE_MS = 500;
 
-/** How a run waits for the conversation. */
+/** The time that a run waits for the conversation. */
 export interface SessionWait {
   /** Rejects when the run is aborted before it begins. */
   readonly wait: <T>(promise: Promise<T>) => Promise<T>;
@@ -21,7 +21,7 @@ export interface SessionWait {
   readonly queueMs: number;
 }
 
-/** The run that claims. */
+/** A run that claims the conversation. */
 interface Claimant {
   /** The id of the run. */
   readonly run: string;
@@ -30,8 +30,8 @@ interface Claimant {
 }
 
 /**
- * Claims the conversation, and takes its new entries into the record. Waits while a run of another process has it; no order
- * is promised between processes. Throws a SessionBusyError if `queueMs` passes first.
+ * Claims the conversation, and adds its new entries to the record. Waits while a run of another process holds it,
+ * without a fixed order between processes. Throws a SessionBusyError after `queueMs`.
  */
 export async function claimSession(session: StoredSession, claimant: Claimant, waiting: SessionWait): Promise<Claim> {
   const { id, store, record, options, agent } = session;
@@ -42,7 +42,7 @@ export async function claimSession(session: StoredSession, claimant: Claimant, w
   for (;;) {
     const known = knownOf(record);
     const details = { owner, title, data };
-    // The claim of a durable run does not run out.
+    // The claim of a durable run does not expire.
     const until = agent.durable === undefined ? clock.now() + ttlMs : Number.POSITIVE_INFINITY;
     const asked = Promise.resolve(store.claim(id, { token, run, by, ttlMs, known, details })).catch((error) => {
       throw new SessionStoreError(id, 'claimed', error);
@@ -62,7 +62,7 @@ export async function claimSession(session: StoredSession, claimant: Claimant, w
   }
 }
 
-/** Tells those who watch the run of a dead process. */
+/** Closes the log of a run whose process has stopped, so that its readers end. */
 function closeLog({ options: { runLog }, agent }: StoredSession, run: string): void {
   const closing = (async () => runLog?.close(run, 'lost'))();
   closing.catch((error) => logFailure(agent.defaults, `The log of run "${run}" could not be closed.`, error));
@@ -73,7 +73,10 @@ function letGo(session: StoredSession, claim: Claim, error: unknown): never {
   throw error;
 }
 
-/** Waits for the answer to a claim. Ends a claim that is granted after the run was aborted; the next run waits for that. */
+/**
+ * Waits for the answer of the store. Releases a claim that is granted after the run was aborted, and makes the next run
+ * wait for the release.
+ */
 async function waitFor(
   asked: Promise<ClaimAnswer>,
   session: StoredSession,

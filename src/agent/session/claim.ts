@@ -8,10 +8,10 @@ import type { RunClaim } from '../run/run-parts.js';
 import type { RunLogWriter } from './log/run-log-writer.js';
 import { SessionLostError, SessionStoreError } from './session-error.js';
 
-/** How often a run looks for posts if its store cannot announce them. */
+/** How often a run reads new messages and stops, if its store cannot announce them. */
 const LOOK_MS = 1_000;
 
-/** The conversation that a run has claimed. */
+/** A conversation that a run has claimed. */
 export interface ClaimedSession {
   readonly store: SessionStore;
   readonly id: string;
@@ -20,7 +20,7 @@ export interface ClaimedSession {
   /** The run that holds the claim. */
   readonly run: string;
   readonly ttlMs: number;
-  /** Time after which another run may take over. Counts from the time at which the claim was asked for. */
+  /** Time after which another run may take over, counted from the request of the claim. */
   readonly until: number;
   readonly clock: Clock;
 }
@@ -29,18 +29,19 @@ export interface ClaimedSession {
 export interface ClaimOwner {
   /** Ends the run, because another run has taken over the conversation. */
   abort(error: RunError): void;
-  /** Takes up what others have posted. Not called once the run lets go. */
+  /** Handles new messages and stops. Not called after the run has released the conversation. */
   take(posts: readonly Post[]): void;
 }
 
 /**
- * The claim of one run on its conversation. Adds entries in order, those that wait as one append, and renews itself every
- * third of its time, if it has an end, until it is released.
+ * The claim of one run on its conversation. Appends entries in order, and joins waiting entries into one append.
+ *
+ * Renews itself every third of its time until it is released. The claim of a durable run has no time limit.
  */
 export class Claim implements RunClaim {
   owner: ClaimOwner | undefined = undefined;
   onEntry: RunClaim['onEntry'] = undefined;
-  /** The log of the run. The events that wait are written to it before the append that may end the claim. */
+  /** The log of the run. Its waiting events are written before the append that ends the claim. */
   log: RunLogWriter | undefined = undefined;
   /** Time after which another run may take over. */
   private until: number;
@@ -57,28 +58,32 @@ export class Claim implements RunClaim {
     this.startRenewals();
   }
 
-  /** Puts an entry behind those that wait for the next append. */
+  /** Adds an entry to the next append. */
   add(entry: Entry): void {
     this.waiting.push(entry);
     this.onEntry?.(entry);
   }
 
-  /** Sets members of the next append. */
+  /** Sets further members of the next append. */
   set(options: Pick<SessionAppend, 'context' | 'waits'>): void {
     this.options = { ...this.options, ...options };
   }
 
   /**
-   * Appends the entries that wait. With `looks`, also asks for the posts of others if none wait. Rejects with a
-   * SessionStoreError if the store fails, and a later flush tries again. Rejects with a SessionLostError if the claim is gone.
+   * Appends the waiting entries. With `looks`, sends an empty append to read new messages and stops.
+   *
+   * Rejects with a SessionStoreError if the store fails; a later flush tries again. Rejects with a SessionLostError if
+   * the claim is lost.
    */
   flush(looks = false): Promise<void> {
     return this.waiting.length === 0 && !looks ? (this.flushing ?? Promise.resolve()) : this.appendNext(looks);
   }
 
   /**
-   * Appends the entries that wait, and ends the claim. If the store fails, the claim runs out, since nobody renews it; that of a durable run is kept until `session.break()`. With
-   * `unlessPosted`, keeps the claim if messages wait, also those that come meanwhile, and resolves with false.
+   * Appends the waiting entries, and releases the claim. If the store fails, the claim expires; the claim of a durable
+   * run stays until `session.break()`.
+   *
+   * With `unlessPosted`, keeps the claim and resolves with false if messages wait or arrive meanwhile.
    */
   async release(unlessPosted = false): Promise<boolean> {
     const { record } = this.session;
@@ -95,18 +100,18 @@ export class Claim implements RunClaim {
     return !this.isHeld;
   }
 
-  /** Resolves when the claim holds for the time of the clock. Returns undefined if it is known to hold. */
+  /** Resolves when the claim is confirmed. Returns undefined if the claim has not expired by the clock. */
   ready(): Promise<void> | undefined {
     return this.session.clock.now() < this.until ? undefined : this.renew();
   }
 
-  /** Tells other runs which question this run waits for. Undefined once it has the answer. */
+  /** Tells other runs which question this run waits for. Pass undefined when the question is answered. */
   waitFor(question: string | undefined): void {
     this.waitsFor = question;
     this.renew().catch(() => {});
   }
 
-  /** Appends after the append that is on its way. */
+  /** Appends after the append in progress. */
   private appendNext(looks: boolean): Promise<void> {
     const before = this.flushing?.catch(() => {}) ?? Promise.resolve();
     const flushing = before.then(async () => {
@@ -120,7 +125,7 @@ export class Claim implements RunClaim {
     return flushing;
   }
 
-  /** Returns the posts that others have added since the last append. */
+  /** Sends one append. Returns the messages and stops that others have added since the last append. */
   private async append({ release = false, looks = false }): Promise<readonly Post[]> {
     const { store, id, record, token } = this.session;
     const entries = this.waiting;
@@ -132,7 +137,7 @@ export class Claim implements RunClaim {
       const answer = await store.append(id, { ...this.options, token, length, entries, release });
       const isDone = answer.stored && (answer.owned || release);
       if (!isDone) throw this.lose();
-      // The record may have been loaded meanwhile.
+      // The record may have been loaded during the append.
       record.take({ uid, offset: length, entries: [...answer.entries, ...entries] });
       this.options = {};
       const posts = answer.entries.flatMap(({ body }) => (body.type === 'post' ? [body.post] : []));
@@ -160,7 +165,7 @@ export class Claim implements RunClaim {
     this.until = Math.max(this.until, now + ttlMs);
   }
 
-  /** Ends the run as one that has lost the conversation. */
+  /** Ends the run because it has lost the conversation. */
   lose(): SessionLostError {
     const error = new SessionLostError(this.session.id);
     if (this.isHeld) {
@@ -178,7 +183,7 @@ export class Claim implements RunClaim {
   private startRenewals(): void {
     const { session } = this;
     const { ttlMs, until, clock } = session;
-    // A store that is away may be back at the next renewal.
+    // The store may work again at the next renewal.
     const stopRenewing =
       until === Number.POSITIVE_INFINITY ? () => {} : repeat(() => this.renew(), Math.max(1, ttlMs / 3), clock);
     const unwatch = watchPosts(session, () => this.flush(true));
@@ -191,7 +196,7 @@ export class Claim implements RunClaim {
   }
 }
 
-/** Ends the claim of a token, also if others have posted meanwhile. Does nothing if the token holds no claim. */
+/** Releases the claim of a token, even if messages were added meanwhile. Does nothing if the token holds no claim. */
 export async function endClaim(store: SessionStore, id: string, token: string): Promise<void> {
   for (let length = 0, isHeld = true; isHeld; ) {
     const answer = await store.append(id, { token, length, entries: [], release: true });
@@ -202,7 +207,10 @@ export async function endClaim(store: SessionStore, id: string, token: string): 
 
 type WatchedSession = Pick<ClaimedSession, 'store' | 'id' | 'clock'>;
 
-/** Calls `look` when a post was added, or every second if the store cannot tell. Returns a function that ends the watch. */
+/**
+ * Calls `look` when a message or a stop was added, or every second if the store cannot announce them. Returns a
+ * function that ends the watch.
+ */
 export function watchPosts({ store, id, clock }: WatchedSession, look: () => Promise<void>): () => void {
   if (store.watch === undefined) return repeat(look, LOOK_MS, clock);
   let isWatching = true;
@@ -224,7 +232,7 @@ export function watchPosts({ store, id, clock }: WatchedSession, look: () => Pro
   };
 }
 
-/** Returns where the model's list begins once these entries are added. */
+/** Returns the position where the model's messages begin after these entries. */
 function contextAfter(record: SessionRecord, entries: readonly Entry[]): number {
   const first = entries.find(isOnPath);
   const isNext = first === undefined || first.parent === record.tip;

@@ -1,22 +1,22 @@
 import type { Entry, EntryBody } from '../../state/record/entry.js';
 import type { Claim } from './claim.js';
 
-/** The run that adds entries, and the place where it begins. */
+/** The run that adds entries, and its place in the record. */
 export interface EntryOrigin {
   readonly claim: Claim;
-  /** The entry that the first one of the run follows. */
+  /** The entry before the first entry of the run. */
   readonly tip: string | undefined;
   readonly runId: string;
-  /** The agent that has its part in the run, by its name. */
+  /** The name of the current agent. */
   agent: string;
   readonly now: () => number;
-  /** The calls that lead to the run, if it is a nested one. */
+  /** The ids of the enclosing tool calls, if the run is nested. */
   readonly path?: readonly string[] | undefined;
-  /** Returns the id of the next entry. Default: the id of the run and a number. */
+  /** Returns the id of the next entry. Default: the id of the run with a number. */
   readonly nextId?: (() => string) | undefined;
 }
 
-/** The members of an entry that differ from those of its run. */
+/** The members in which an entry differs from its run. */
 interface EntryPlace {
   /** Default: the next id of the run. */
   readonly id?: string | undefined;
@@ -24,7 +24,7 @@ interface EntryPlace {
   readonly by?: string | undefined;
 }
 
-/** Makes the entries of a run, which wait for the next append of its claim. */
+/** Creates the entries of a run. The next append of the claim stores them. */
 export class EntryWriter {
   private tip: string | undefined;
   private count = 0;
@@ -40,7 +40,7 @@ export class EntryWriter {
     return `${runId}.${this.count - 1}`;
   }
 
-  /** Puts an entry at the end of the path. */
+  /** Adds an entry at the end of the path. */
   follow(body: EntryBody, { id, by }: Omit<EntryPlace, 'parent'> = {}): Entry {
     const entry = this.put(body, { parent: this.tip, id, by });
     this.tip = entry.id;

@@ -14,14 +14,17 @@ export interface SessionFork {
   readonly id: string;
   /** The last entry to copy. Default: the latest one. */
   readonly at?: string | undefined;
-  /** Merged over the details of the copied session. */
+  /** Replaces single details of the copied session. */
   readonly details?: SessionDetails | undefined;
 }
 
 const FORK_MS = 30_000;
 const NOT_COPIED = 'This copy of the conversation does not run the call.';
 
-/** Copies the path to an entry under a new id. Open calls get closed there, because only the original may run them. */
+/**
+ * Copies the conversation up to an entry to a new id. Open calls of the copy get a result, because only the original
+ * session may run them.
+ */
 export async function forkSession(session: StoredSession, { id, at, details }: SessionFork): Promise<SessionSummary> {
   const { store } = session;
   await session.load();
@@ -48,7 +51,7 @@ export async function forkSession(session: StoredSession, { id, at, details }: S
   }
 }
 
-/** Returns the record of the copy: the path, what was decided on it, the runs inside of its calls, and results for open calls. */
+/** Returns the record of the copy: the path, its decisions, the nested runs, and results for open calls. */
 function copyOf({ record, agent }: StoredSession, tip: string | undefined): SessionRecord {
   const { ids, clock } = agent.defaults;
   const path = new Set(record.pathTo(tip));
@@ -74,7 +77,9 @@ function copyOf({ record, agent }: StoredSession, tip: string | undefined): Sess
   return copy;
 }
 
-/** True for an entry that belongs to its parent: a suspension, a decision, or the first entry of a run inside of a call. */
+/**
+ * True for an entry that must be copied with its parent: a suspension, a decision, or the first entry of a nested run.
+ */
 function belongsTo({ body, path }: Entry): boolean {
   return path !== undefined || body.type === 'suspended' || body.type === 'decision';
 }

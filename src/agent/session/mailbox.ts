@@ -7,10 +7,10 @@ import type { SessionRecord } from '../../state/record/session-record.js';
 import { type JoinedRun, type RunPosts, STEERED, type StoppedRun, stoppedError } from '../run/run-posts.js';
 import type { Claim, ClaimOwner } from './claim.js';
 
-/** The most model calls of one run that messages abandon. Further messages join after the turn. */
+/** The most model calls of one run that urgent messages may abandon. Further messages join after the turn. */
 const MAX_STEERS = 20;
 
-/** The place in the record where a run begins, as far as its posts need it. */
+/** The members of a run's start that its mailbox needs. */
 interface MailboxStart {
   readonly record: SessionRecord;
   readonly claim: Claim;
@@ -18,23 +18,26 @@ interface MailboxStart {
   readonly now: () => number;
 }
 
-/** Takes up what others post while a run has the conversation: messages join it, and a stop ends it. */
+/**
+ * Handles the messages and stops that callers send while a run holds the conversation. A message joins the run, and a
+ * stop ends it.
+ */
 export class Mailbox implements RunPosts, ClaimOwner {
   steers = 0;
   private run: StoppedRun | undefined = undefined;
-  /** The reason of an abort before the run began, such as while a server was starting. */
+  /** The reason of an abort before the run began. */
   private aborted: RunError | undefined = undefined;
-  /** The post whose message is the input of the run. */
+  /** The waiting message that is the input of the run. */
   input: WaitingMessage | undefined = undefined;
-  /** The id of the input of the run, if it is a message of its own. Somebody may send the same message meanwhile. */
+  /** The id of the run's input. A caller may send the same message again meanwhile. */
   inputId: string | undefined = undefined;
-  /** Ends the wait for the model. Undefined while the model is not asked. */
+  /** Rejects the pending wait for the model. Undefined while no model call is running. */
   private interrupt: ((reason: unknown) => void) | undefined = undefined;
-  /** Called when a message comes that must not wait. */
+  /** Called when an urgent message arrives. */
   private readonly urgent = new Set<() => void>();
-  /** The posts whose messages have joined. */
+  /** The waiting message of each message that has joined. */
   private readonly joined = new WeakMap<Message, WaitingMessage>();
-  /** The posts that this run has settled. */
+  /** The ids of the sent messages that this run has handled. */
   private readonly settled = new Set<string>();
 
   constructor(private readonly start: MailboxStart) {
@@ -51,7 +54,7 @@ export class Mailbox implements RunPosts, ClaimOwner {
     this.run?.abort(error);
   }
 
-  /** Returns the post of a message that has joined. */
+  /** Returns the waiting message from which a message of the run came. */
   postOf(message: Message, isInput: boolean): WaitingMessage | undefined {
     return isInput ? this.input : this.joined.get(message);
   }
@@ -60,14 +63,14 @@ export class Mailbox implements RunPosts, ClaimOwner {
     const isStop = (post: Post) => post.type === 'stop' && post.run === this.start.runId && post.path === undefined;
     const stop = posts.find(isStop);
     if (stop?.type === 'stop') this.abort(stoppedError(stop.reason));
-    // The next save reports a failure of the store.
+    // A failure of the store is reported by the next save.
     this.settle().catch(() => {});
     if (!this.isUrgent) return;
     for (const listener of this.urgent) listener();
     if (this.steers < MAX_STEERS) this.interrupt?.(STEERED);
   }
 
-  /** The messages that can join the run. The input of the run is not one of them, because the run adds it. */
+  /** The messages that can join the run, without its input, which the run adds itself. */
   private get waiting(): readonly WaitingMessage[] {
     return this.start.record.posts.waiting.filter(({ id }) => id !== this.inputId);
   }
@@ -84,7 +87,7 @@ export class Mailbox implements RunPosts, ClaimOwner {
   async untilSteered<T>(asking: PromiseLike<T>): Promise<T> {
     const { promise, reject } = createDeferred<never>();
     this.interrupt = reject;
-    // The message may have come while the turn was prepared.
+    // The message may have arrived while the turn was prepared.
     if (this.isUrgent && this.steers < MAX_STEERS) reject(STEERED);
     try {
       return await Promise.race([asking, promise]);
@@ -95,7 +98,7 @@ export class Mailbox implements RunPosts, ClaimOwner {
 
   joinAtStart(run: JoinedRun): void {
     for (const waiting of this.waiting) {
-      // The run answers this message, so it adds it as its input. Later messages follow it.
+      // The run adds this message as its input. Later messages follow the input.
       if (waiting.id === this.input?.id) return;
       this.push(run, waiting);
     }
@@ -123,7 +126,7 @@ export class Mailbox implements RunPosts, ClaimOwner {
     listeners.emit({ type: 'post', runId: context.id, turn: context.turn, id, by, message, work });
   }
 
-  /** Cancels calls. Records the outcome of cancels, withdrawals and edits, which their senders wait for. */
+  /** Cancels tool calls. Records the outcome of each cancel, withdrawal and edit, because its sender waits for it. */
   settle(): Promise<void> {
     const { record, claim, runId: run, now } = this.start;
     const settled = [...record.posts.settle(run, (id) => record.get(id)?.body.type === 'message')];

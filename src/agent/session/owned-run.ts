@@ -19,24 +19,24 @@ import { deniedPart, SessionRecorder } from './recorder.js';
 import { SessionLostError } from './session-error.js';
 import type { StoredSession } from './stored-session.js';
 
-/** The calls that an earlier run left open, and the decisions on them. */
+/** The calls that an earlier run left open, with the decisions on them. */
 interface Continued {
   readonly open: OpenTurn | undefined;
   /** The decisions on the open calls. */
   readonly resume: ResumeDecisions | undefined;
-  /** True if calls or an answer wait for the decisions. */
+  /** True if open calls or an open answer wait for decisions. */
   readonly waits: boolean;
-  /** Calls that began before, and run again. */
+  /** The ids of the calls that had begun and run again. */
   readonly again: readonly string[];
-  /** The calls that wait, and why. */
+  /** The waiting calls, with the reason why each of them waits. */
   readonly asked: readonly SuspendedCall[];
 }
 
-/** The stream of a run, and the wishes of the host that runs it. */
+/** Connections of a session's run, with what its HTTP handler asks for. */
 export interface SessionAttached extends Attached {
-  /** True if the caller has entered the queue of the session, and leaves it after the run. */
+  /** True if the caller has already waited in the queue of the session. The caller leaves the queue after the run. */
   readonly isEntered?: boolean | undefined;
-  /** Denies the calls that wait for a decision, with this reason, before the input is added. */
+  /** A reason. If set, the run denies all waiting calls with it before the input is added. */
   readonly deniesOpen?: string | undefined;
 }
 
@@ -50,11 +50,14 @@ interface OwnedStart {
   readonly works: BackgroundWorks;
 }
 
-/** One run of a session: runs, and lets go of the conversation. */
+/** One run of a session. Releases the conversation at its end. */
 export class OwnedRun {
   constructor(private readonly start: OwnedStart) {}
 
-  /** Runs to answer a message that was posted. Lets go at once if it does not wait any more, or if calls wait for a decision. */
+  /**
+   * Starts a run that answers a waiting message. Releases the conversation at once if the message does not wait any
+   * more, or if calls wait for a decision.
+   */
   async answer(post: string): Promise<void> {
     const { claim, session } = this.start;
     const { posts, pending } = session.record;
@@ -73,12 +76,12 @@ export class OwnedRun {
       .catch(() => {})
       .then(() => writer?.close(outcomeOf(outcome)));
     session.ending = released;
-    // An abort ends the run at once, even if the store does not answer.
+    // After an abort, the run ends without waiting for the store.
     if (!(outcome instanceof RunAbortedError)) await released;
     return running;
   }
 
-  /** Starts to write the events of the run. */
+  /** Starts the log of the run. */
   private startLog(log: RunLog): RunLogWriter {
     const { claim, runId, session, attached } = this.start;
     const { clock, logger } = session.agent.defaults;
@@ -100,7 +103,7 @@ export class OwnedRun {
     const posted = id === undefined ? undefined : record.posts.stateOf(id);
     const inputId = posted?.type === 'joined' ? posted.entry : id;
     const { waiting } = record.posts;
-    // Without an input, the run answers what waits.
+    // Without an input, the run answers a waiting message.
     const post = waiting.find((one) => one.id === id) ?? (input === '' && !options.resume ? waiting[0] : undefined);
     mailbox.input = post;
     const isKnown = post === undefined && inputId !== undefined && record.get(inputId) !== undefined;
@@ -110,7 +113,7 @@ export class OwnedRun {
     }
     if (at !== undefined && at !== null) await session.branchPoint(at);
     const isOff = isKnown && !record.pathTo(record.tip).some(({ id }) => id === inputId);
-    // A question whose answer was stopped gets a new one, on a branch of its own.
+    // A question whose answer was stopped gets a new answer, on its own branch.
     const from = isOff || (isKnown && wasStopped(record, inputId)) ? inputId : at;
     if (from === undefined && options.resume && agent.durable && !hasOpen(record)) throw new RunAbortedError(DECIDED);
     const continued = from === undefined ? await this.closeInterrupted() : NOTHING_OPEN;
@@ -136,8 +139,10 @@ export class OwnedRun {
   }
 
   /**
-   * Gives a result to each call that was interrupted when its process stopped, unless `resume` approves it: then it runs
-   * again. Gives one to each call that is denied because the person went on.
+   * Gives an error result to each call that was interrupted when its process stopped. If `resume` approves the call, it
+   * runs again instead.
+   *
+   * Also denies the waiting calls if the person continued without a decision.
    */
   private async closeInterrupted(): Promise<Continued> {
     const { claim, runId, session, options, attached } = this.start;
@@ -182,7 +187,10 @@ function hasOpen({ openTurn, pending }: SessionRecord): boolean {
   return openTurn !== undefined || pending !== undefined;
 }
 
-/** A call that has begun has used its idempotency key, which stands for its arguments. */
+/**
+ * Throws if `resume` changes the arguments of a call that has begun, because its idempotency key stands for the old
+ * arguments.
+ */
 function assertUnchanged(interrupted: readonly ToolCallPart[], resume: ResumeDecisions | undefined): void {
   const ids = interrupted.map(({ id }) => id).filter((id) => isEdit(resume?.[id]));
   if (ids.length === 0) return;

@@ -9,20 +9,20 @@ import type { RunPosts } from '../run/run-posts.js';
 import type { BackgroundWorks } from './background/works.js';
 import type { EntryOrigin } from './entry-writer.js';
 
-/** The place in the record where a run begins. A nested run has a `path`. */
+/** The place in the record where a run starts. A nested run has a `path`. */
 export interface RecordedStart extends EntryOrigin {
   readonly record: SessionRecord;
-  /** The messages that the run continues from. */
+  /** The messages from which the run continues. */
   readonly model: MessageList;
   /** The calls that the run resumes. */
   readonly open: OpenTurn | undefined;
-  /** True if calls or an answer wait for the decisions. */
+  /** True if open calls or an open answer wait for decisions. */
   readonly waits: boolean;
-  /** True for a run inside of a call that does not wait for it. Nobody decides on what such a run waits for. */
+  /** True for a nested run whose tool call does not wait for it. Nobody can decide on the calls of such a run. */
   readonly neverWaits?: boolean | undefined;
-  /** Calls that are known to have begun before. */
+  /** The ids of the calls that had begun before. */
   readonly again: readonly string[];
-  /** The id of the entry of the input. */
+  /** The id of the input's entry. */
   readonly inputId: string | undefined;
   readonly by: string | undefined;
   readonly posts: RecordedPosts;
@@ -32,20 +32,23 @@ export interface RecordedStart extends EntryOrigin {
   readonly options: AnySessionRunOptions;
 }
 
-/** The posts of a run that joins them. */
+/** The messages and stops that callers send to a recorded run. */
 interface RecordedPosts extends RunPosts {
-  /** Returns the post of a message that has joined. */
+  /** Returns the waiting message from which a message of the run came. */
   postOf?(message: Message, isInput: boolean): WaitingMessage | undefined;
 }
 
-/** The run around a nested run, as far as the entries of that run need it. */
+/** The members of the enclosing run that the entries of a nested run need. */
 interface OuterEntries {
-  /** The entry with the call that the run is inside of. */
+  /** The entry with the tool call that started the nested run. */
   readonly outer: string | undefined;
   nextId(): string;
 }
 
-/** Returns the place of a nested run in the record of the run around it. It goes on from its own entries if it has waited. */
+/**
+ * Returns the place of a nested run in the record of the enclosing run. A nested run that has waited continues from its
+ * own entries.
+ */
 export function nestedStart(start: RecordedStart, place: NestedPlace, { outer, nextId }: OuterEntries): RecordedStart {
   const { runId, agent, path, messages } = place;
   const neverWaits = start.neverWaits || !place.canWait;
@@ -68,7 +71,10 @@ export function nestedStart(start: RecordedStart, place: NestedPlace, { outer, n
   };
 }
 
-/** The posts of a nested run. Messages join the run around it; one that must not wait also ends a question of the nested run. */
+/**
+ * The messages and stops of a nested run. Messages join the enclosing run. An urgent message also ends a question of
+ * the nested run.
+ */
 class NestedPosts implements RecordedPosts {
   steers = 0;
 

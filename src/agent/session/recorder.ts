@@ -22,19 +22,21 @@ import { EntryWriter } from './entry-writer.js';
 import { errorToJson } from './log/event-json.js';
 import { nestedStart, type RecordedStart } from './recorded-start.js';
 
-/** Writes what a run of a session adds to the record. */
+/** Writes the messages and decisions of a session's run to the record. */
 export class SessionRecorder implements Recorder {
   isLeaving = false;
   private readonly writer: EntryWriter;
-  /** The entry of the answer that a hook suspended. */
+  /** The id of the entry with the suspended answer. */
   private answer: string | undefined = undefined;
-  /** The current turn: the entry with its calls, and the calls whose result is in the record or waits for the next append. */
+  /** The current turn: the entry with its calls, and the calls whose result is recorded or part of the next append. */
   private turn: { readonly calls: string | undefined; readonly recorded: Set<string> };
-  /** True until the decisions of a resumed run are added. Until then its calls stay open in the record. */
+  /** True until the decisions of a resumed run are recorded. Until then, its calls stay open in the record. */
   private isUndecided: boolean;
-  /** The entries of the messages that the record has. A resumed run adds some again, behind the results of its calls. */
+  /**
+   * Maps each recorded message to its entries. A resumed run adds some messages again, after the results of its calls.
+   */
   private readonly ids = new WeakMap<Message, readonly string[]>();
-  /** How often each resumed call has begun, this time included, by its id. */
+  /** By call id: how often each resumed call has started, including this time. */
   private readonly attempts = new Map<string, number>();
 
   constructor(readonly start: RecordedStart) {
@@ -74,12 +76,12 @@ export class SessionRecorder implements Recorder {
   }
 
   attemptOf(call: string): number {
-    // Models use the ids of calls again in later turns.
+    // Compares the entry too, because models reuse call ids in later turns.
     const isResumed = this.turn.calls === this.start.open?.entry;
     return (isResumed ? this.attempts.get(call) : undefined) ?? 1;
   }
 
-  /** Appends the decisions on the open calls. The result of a call that does not run is part of the same append. */
+  /** Appends the decisions on the open calls. The results of calls that do not run are part of the same append. */
   async decide(run: Run): Promise<void> {
     this.isUndecided = false;
     const { open, again, by, record } = this.start;
@@ -108,7 +110,7 @@ export class SessionRecorder implements Recorder {
     const { claim, path } = this.start;
     this.collect(run);
     const flushing = claim.flush();
-    // A nested run is part of a call, which goes on even if nobody watches.
+    // A nested run continues without readers, because it is part of a tool call.
     if (path === undefined) await claim.log?.checkWatched(run.conversation.added.at(-1));
     return flushing;
   }
@@ -141,7 +143,7 @@ export class SessionRecorder implements Recorder {
   addResult(run: Run, part: ToolResultPart): void {
     if (this.isUndecided) return;
     this.putResult(part, turnOf(run));
-    // The next save waits for this append, and reports its failure.
+    // The next save waits for this append and reports its failure.
     this.start.claim.flush().catch(() => {});
   }
 
@@ -166,7 +168,7 @@ export class SessionRecorder implements Recorder {
     return id;
   }
 
-  /** Makes an entry of each message that the run has added since the last call. */
+  /** Creates an entry for each message that the run has added since the last call. */
   private collect(run: Run): void {
     const { added, saved, input } = run.conversation;
     const turn = turnOf(run);
@@ -220,7 +222,10 @@ function decisionOn(call: string, decision: ResumeDecision | 'again'): EntryBody
   return { type: 'decision', call, decision: given as 'approve' };
 }
 
-/** Returns the calls of a run that wait. One with a run inside has the reason of the first call that waits there. */
+/**
+ * Returns the waiting calls of a run. If several calls of a nested run wait, the enclosing call gets the reason of the
+ * first one.
+ */
 function suspendedCalls(pending: readonly (PendingCall | PendingAnswer)[]): readonly SuspendedCall[] {
   const calls = new Map<string, SuspendedCall>();
   for (const { id: own, path, reason, by, ...rest } of pending) {
@@ -231,7 +236,7 @@ function suspendedCalls(pending: readonly (PendingCall | PendingAnswer)[]): read
   return [...calls.values()];
 }
 
-/** Returns the number of a turn, counted from the first turn of a nested run that goes on. */
+/** Returns the number of a turn. A nested run that continues counts from its first turn. */
 function turnOf({ context, attached }: Run): number {
   return (attached.turnsBefore ?? 0) + context.turn;
 }

@@ -17,24 +17,24 @@ import { postEntryId, type StoredSession } from './stored-session.js';
  */
 export interface SendOptions {
   /**
-   * `now` abandons the model call that is running, and keeps the text that it has shown. `after-turn` waits for the end of the
-   * turn, and `after-answer` for the answer. A tool call is never abandoned. Default: `after-turn`.
+   * `now` abandons the running model call, and keeps the text that it has shown. `after-turn` waits for the end of the
+   * turn, `after-answer` for the answer. A tool call is never abandoned. Default: `after-turn`.
    */
   readonly when?: PostWhen | undefined;
-  /** A message with an id is sent once, however often it is sent. Default: a generated id. */
+  /** Identifies the message, so that sending it again has no effect. Default: a generated id. */
   readonly id?: string | undefined;
   /** Identifies who speaks, for the record. */
   readonly by?: string | undefined;
 }
 
-/** A message that was sent to a session. */
+/** A message that was sent to a session, with its state. */
 export interface SentMessage {
   readonly id: string;
-  /** Reads the state of the message from the store. */
+  /** Reads the state of the message from the store: it waits, has joined, or was cancelled. */
   state(): Promise<PostState>;
-  /** Takes the message back. Resolves with false if it has joined already. */
+  /** Withdraws the message. Resolves with false if it has already joined. */
   cancel(): Promise<boolean>;
-  /** Replaces the message. Resolves with false if it does not wait any more. */
+  /** Replaces the message. Resolves with false if the message does not wait any more. */
   edit(message: string | UserMessage): Promise<boolean>;
 }
 
@@ -44,11 +44,12 @@ const sendRules = {
   by: text,
 } satisfies OptionTable<SendOptions>;
 
-/** How often a caller looks for what the owner of the conversation has decided. */
+/** Milliseconds between two checks whether the active run has handled a message. */
 export const LOOK_MS = 50;
 
 /**
- * Sends a message without the claim. `begin` stores it if the conversation has no entry yet. Rejects with a SessionStoreError.
+ * Sends a message to a session without claiming it. `begin` stores the message if the conversation has no entry yet.
+ * Rejects with a SessionStoreError.
  */
 export async function sendMessage(
   session: StoredSession,
@@ -64,7 +65,7 @@ export async function sendMessage(
   return new Receipt(session, id, by);
 }
 
-/** Posts to a conversation. Resolves with false if it has no entry yet. */
+/** Adds a message or a stop to a conversation. Resolves with false if the conversation has no entry yet. */
 export async function postTo(
   { store, id: session, agent }: StoredSession,
   { id, by, post }: { readonly id: string; readonly by: string | undefined; readonly post: Post },
@@ -78,7 +79,7 @@ export async function postTo(
   }
 }
 
-/** The receipt of a message. */
+/** Reads and changes the state of a sent message. */
 export class Receipt implements SentMessage {
   constructor(
     private readonly session: StoredSession,
@@ -90,9 +91,9 @@ export class Receipt implements SentMessage {
     const { session, id } = this;
     await session.load();
     const { record } = session;
-    // The message may lie in front of a summary.
+    // The message may be in front of a summary, so its entry may not be loaded.
     if (!knows(record, id)) await session.loadAll();
-    // A run may have added the message under its id.
+    // A run may have added the message with its own id.
     const { run, body } = record.get(id) ?? {};
     const state = body === undefined ? record.posts.stateOf(id) : undefined;
     const turn = body?.type === 'message' ? (body.turn ?? 0) : 0;
@@ -107,7 +108,10 @@ export class Receipt implements SentMessage {
     return this.change({ type: 'edit', post: this.id, message: userMessageOf(message) });
   }
 
-  /** Posts a change. Resolves with true once it is certain that the owner makes it before the message joins. */
+  /**
+   * Posts a change of a waiting message. Resolves with true when the change is certain to happen before the message
+   * joins.
+   */
   private async change(post: Post): Promise<boolean> {
     const { session, by } = this;
     const { ids, clock } = session.agent.defaults;
@@ -119,7 +123,7 @@ export class Receipt implements SentMessage {
       const { posts } = session.record;
       const state = posts.stateOf(id);
       if (state?.type === 'dropped') return state.why === DONE;
-      // The next owner takes up the posts in their order, before anything joins.
+      // The next run handles the posts in order, before any message joins.
       if (!isOwned) return posts.settle('', () => false).some((settled) => settled.post === id && settled.why === DONE);
       await sleep(LOOK_MS, clock);
     }

@@ -3,8 +3,8 @@ import { RunError } from '../../model/run-error.js';
 import type { SessionHolder } from '../../state/session-store.js';
 
 /**
- * Another run has taken the conversation over, because this run did not renew its claim in time, or the conversation was
- * deleted. The run has ended, and has added nothing since.
+ * The run lost its conversation: another run has taken over because this run did not renew its claim in time, or the
+ * conversation was deleted. The run has ended, and has added nothing since.
  */
 export class SessionLostError extends RunError {
   readonly code = 'ERR_SESSION_LOST';
@@ -17,14 +17,14 @@ export class SessionLostError extends RunError {
   }
 }
 
-/** Another run had the conversation when `timeouts.queueMs` had passed. Nothing ran. */
+/** Another run still held the conversation after `timeouts.queueMs`. Nothing ran. */
 export class SessionBusyError extends RunError {
   readonly code = 'ERR_SESSION_BUSY';
 
   constructor(
     readonly session: string,
     readonly timeoutMs: number,
-    /** The run that has the conversation, if it is known. */
+    /** The run that holds the conversation, if it is known. */
     readonly holder?: SessionHolder | undefined,
   ) {
     const who = holder === undefined ? '' : ` by run "${holder.run}"`;
@@ -49,7 +49,7 @@ export class SessionStoreError extends RunError {
   }
 }
 
-/** The conversation has no entry with this id, or no run may begin there. */
+/** The conversation has no entry with this id, or a run cannot begin after this entry. */
 export class EntryInvalidError extends RunError {
   readonly code = 'ERR_ENTRY_INVALID';
 
@@ -65,7 +65,9 @@ export class EntryInvalidError extends RunError {
   }
 }
 
-/** The error of a run that `attach` follows, or of one of its calls. `failure` has the name and the code of the original. */
+/**
+ * A run that `attach` follows, or one of its calls, failed. `failure` has the name and the code of the original error.
+ */
 export class WatchedRunError extends KeelsonError {
   readonly code = 'ERR_WATCHED_RUN';
   readonly failure: { readonly name: string; readonly code?: string | undefined };

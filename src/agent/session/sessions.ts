@@ -22,7 +22,7 @@ export class AgentSessions {
 
   constructor(private readonly host: SessionsHost) {}
 
-  /** Opens a session within the time limit of a run. A session that opens too late is closed again. */
+  /** Opens a session within the time limit of a run. Closes a session that opens after the limit. */
   async start(options: SessionOptions): Promise<AgentSession> {
     const { timeouts, clock } = this.host.defaults;
     const opening = this.prepare(options);
@@ -36,7 +36,9 @@ export class AgentSessions {
     }
   }
 
-  /** Loads a session and calls `onSessionStart`. The code of sessions is loaded on use: many programs have none. */
+  /**
+   * Loads a session and calls `onSessionStart`. The code of sessions is loaded on use: many programs have no session.
+   */
   private async prepare(options: SessionOptions): Promise<AgentSession> {
     const { life, loading } = this.host;
     life.assertOpen();
@@ -45,14 +47,14 @@ export class AgentSessions {
     const { AgentSession } = await import('./agent-session.js');
     const session = new AgentSession(this.host, { ...options });
     await session.stored.load();
-    // Checked after the load, so that a lifecycle added in the meantime has had its `onInit` before `onSessionStart`.
+    // A lifecycle that was added during the load needs its `onInit` before `onSessionStart`.
     while (!loading.isDone) await loading.ready();
     await life.track(this.callStartHooks(session));
     this.open.add(session);
     return session;
   }
 
-  /** Closes the open sessions, a few at a time. Closing all at once could make every session exceed its time limit. */
+  /** Closes the open sessions, a few at a time. All at once could exceed the time limit of every session. */
   async close(): Promise<void> {
     await mapConcurrent(this.open.values(), (session) =>
       this.host.loading.end(`Session "${session.id}"`, () => session.close()),
@@ -60,7 +62,7 @@ export class AgentSessions {
   }
 
   /**
-   * Calls `onSessionStart` of each lifecycle. If a hook fails or the agent is closed, the session is not opened, and
+   * Calls `onSessionStart` of each lifecycle. If a hook fails or the agent is closed, the session is not opened. Then
    * each lifecycle that was called gets `onSessionEnd`.
    */
   private async callStartHooks(session: AgentSession): Promise<void> {
@@ -72,7 +74,7 @@ export class AgentSessions {
     try {
       for (const entry of registry.config.chain.entries) {
         life.assertOpen();
-        // A hook that settles too late may have opened something, which its `onSessionEnd` has to close.
+        // A hook that settles too late may have acquired something, which its `onSessionEnd` has to release.
         const endLate = () => (started.includes(entry) ? undefined : end([entry]));
         const onAbandon = (pending: Promise<void>) => void pending.then(endLate, () => {});
         await callHostHook(entry, { ...hook, onAbandon });
@@ -85,7 +87,7 @@ export class AgentSessions {
     }
   }
 
-  /** Calls every `onSessionEnd`, also after a failure. Then throws the first error. */
+  /** Calls every `onSessionEnd`, even after a failure. Then throws the first error. */
   async end(session: AgentSession, entries = this.host.registry.config.chain.entries): Promise<void> {
     this.open.delete(session);
     const failures: unknown[] = [];

@@ -13,26 +13,31 @@ import { EntryInvalidError, SessionStoreError } from './session-error.js';
 /** The members of an agent that the runs of a session use. */
 export interface SessionAgent {
   readonly defaults: AgentDefaults;
-  /** Set if an engine may repeat the runs of the agent. */
+  /** Set if a durable engine may repeat the runs of the agent. */
   readonly durable: DurableEngine | undefined;
   launch(input: string | UserMessage, options: AnyRunOptions, attached: Attached): Promise<RunResult<unknown>>;
   /** Returns the current tool with this name. */
   findTool(name: string): Tool | undefined;
 }
 
-/** Returns the id of the entry of a message that is sent under an id. A run may add a message with the id itself. */
+/**
+ * Returns the entry id of a message that a caller sends under an id. A run may add the same message under the id
+ * itself.
+ */
 export function postEntryId(id: string): string {
   return `${id}:post`;
 }
 
-/** A conversation in its store, and its record as far as it is loaded. */
+/** A stored conversation, and the loaded part of its record. */
 export class StoredSession {
   readonly id: string;
   readonly store: SessionStore;
   readonly record = new SessionRecord();
-  /** The end of the last run. An abort ends a run before its last append; the next run waits for it. */
+  /**
+   * The end of the last run. After an abort, a run ends before its last append, so the next run waits for this promise.
+   */
   ending: Promise<unknown> = Promise.resolve();
-  /** The positions of entries that `page` has returned. */
+  /** The position of each entry that `page` has returned, by id. */
   private readonly positions = new Map<string, number>();
 
   constructor(
@@ -43,7 +48,7 @@ export class StoredSession {
     this.store = options.store ?? agent.defaults.store;
   }
 
-  /** Loads the entries that the model reads, or those that are new. */
+  /** Loads the entries that the model reads, or only the new entries. */
   async load(query: RecordQuery = { from: 'context' }): Promise<void> {
     const { record } = this;
     const known = knownOf(record);
@@ -57,7 +62,7 @@ export class StoredSession {
     }
   }
 
-  /** Returns the id of the run that holds the conversation, in whatever process it runs. */
+  /** Returns the id of the run that holds the conversation, in any process. */
   async running(): Promise<string | undefined> {
     const holder = (await this.store.load(this.id, { limit: 0 }))?.holder;
     return holder !== undefined && holder.until > this.agent.defaults.clock.now() ? holder.run : undefined;
@@ -68,7 +73,7 @@ export class StoredSession {
     if (this.record.offset > 0) await this.load({ known: undefined });
   }
 
-  /** Loads the whole record if a message in front of the loaded entries has this id, or was sent under it. */
+  /** Loads the whole record if an entry before the loaded ones has this id or was sent under it. */
   async loadIfStored(id: string): Promise<void> {
     const { record } = this;
     if (record.offset === 0 || knows(record, id)) return;
@@ -77,7 +82,7 @@ export class StoredSession {
 
   private async isStored(id: string): Promise<boolean> {
     const { record, store } = this;
-    // Without the claim an append adds nothing. It tells if its entries are stored.
+    // An append without the claim adds nothing, but its answer says which entries are stored.
     const entries = [{ id, at: 0, body: { type: 'head' } }] as const;
     try {
       const { stored } = await store.append(this.id, { token: crypto.randomUUID(), length: record.length, entries });
@@ -98,7 +103,7 @@ export class StoredSession {
     return page?.entries ?? [];
   }
 
-  /** Loads the record up to an entry. Throws an EntryInvalidError if it has no such entry. */
+  /** Loads the record back to an entry. Throws an EntryInvalidError if the record has no such entry. */
   async find(id: string): Promise<Entry> {
     if (this.record.get(id) === undefined) await this.load();
     if (this.record.get(id) === undefined) await this.loadAll();
@@ -112,7 +117,10 @@ export class StoredSession {
     return this.record.positionOf(id);
   }
 
-  /** Checks that a run may begin behind an entry: a message or a summary that does not lie inside of a tool turn. */
+  /**
+   * Checks that a run may begin after an entry: a message or a summary that is not between tool calls and their
+   * results.
+   */
   async branchPoint(id: string): Promise<void> {
     const entry = await this.find(id);
     const list = new MessageList();

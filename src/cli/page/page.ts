@@ -37,7 +37,7 @@ ${data === undefined ? '' : `<script type="application/json" id="trace">${dataTe
   return { html, policy: `${policy}; frame-ancestors 'none'` };
 }
 
-/** Escapes characters that could end the element or a line. In JSON, they occur inside of strings only. */
+/** Escapes characters that could end the element or a line. In JSON, they occur inside strings only. */
 function dataText(lines: string): string {
   return lines.replaceAll('<', '\\u003c').replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }

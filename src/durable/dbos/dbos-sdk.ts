@@ -4,9 +4,9 @@ import { DurableSetupError } from '../error.js';
 
 /** The members of the `DBOS` class that the adapter uses. */
 export interface DbosStepSdk {
-  /** The id of the workflow that is running, or undefined outside of workflows. */
+  /** The id of the workflow that is running, or undefined outside workflows. */
   readonly workflowID: string | undefined;
-  /** Undefined outside of steps. */
+  /** The status of the current step. Undefined outside steps. */
   readonly stepStatus: { readonly cancelSignal: AbortSignal } | undefined;
   /** True in a workflow, but not in one of its steps. */
   isInWorkflow(): boolean;
@@ -16,15 +16,15 @@ export interface DbosStepSdk {
   listWorkflowSteps(workflowID: string): Promise<readonly { readonly name: string }[] | undefined>;
   /** Writes to the log of the application. */
   readonly logger: Pick<Console, 'error'>;
-  /** Waits for a message of a topic to the current workflow. Resolves with null after the time limit. */
+  /** Waits for a message with this topic to the current workflow. Resolves with null after the time limit. */
   recv<T>(topic: string, options: { readonly timeoutSeconds: number }): Promise<T | null>;
 }
 
 const PACKAGE = '@dbos-inc/dbos-sdk';
 
 /**
- * Loads the SDK. A program that imports the package gets the same instance, because the package is CommonJS alone.
- * `import()` would make `dbosStep` asynchronous.
+ * Loads the SDK. A program that imports the package gets the same instance, because the package has only a CommonJS
+ * build. `import()` would make `dbosStep` asynchronous.
  */
 export function loadDbos(): DbosStepSdk {
   try {

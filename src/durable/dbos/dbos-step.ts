@@ -9,7 +9,7 @@ import { type DecisionOptions, type DecisionRequest, defineStep, type Step, type
 import { type DbosStepSdk, loadDbos } from './dbos-sdk.js';
 import { isCancelled, WorkflowSteps } from './workflow-steps.js';
 
-/** Tells the host that a DBOS workflow waits for decisions. */
+/** The data that `notify` receives when a DBOS workflow waits for decisions. */
 export interface DbosDecisionRequest extends DecisionRequest {
   /** The topic of the message with the decisions. Unique among all workflows. */
   readonly id: string;
@@ -20,9 +20,11 @@ export interface DbosDecisionRequest extends DecisionRequest {
 /** The steps of one DBOS workflow. */
 export interface DbosStep extends Step {
   /**
-   * Waits in DBOS until the pending calls of a suspended run have decisions. `notify` gets the topic that the workflow
-   * listens to. Another process sends the decisions: `DBOS.send(workflowId, { '<call id>': 'approve' }, id)`. Invalid
-   * decisions are refused: `notify` gets the problem and a new id.
+   * Waits in DBOS until the pending calls of a suspended run have decisions. `notify` receives the topic on which the
+   * workflow waits.
+   *
+   * Another process sends the decisions: `DBOS.send(workflowId, { '<call id>': 'approve' }, id)`. Invalid decisions are
+   * refused: `notify` receives the problem and a new id.
    */
   decisions(
     result: Pick<RunResult, 'pending'>,
@@ -35,7 +37,7 @@ export interface DbosStep extends Step {
  * same time run in parallel.
  *
  * `dbos` is the `DBOS` class. Default: the class of the installed `@dbos-inc/dbos-sdk`. Pass the class if a bundler has
- * copied the SDK into your program. Throws DurableSetupError outside of a workflow.
+ * copied the SDK into your program. Throws DurableSetupError outside a workflow.
  *
  * @example
  * const support = DBOS.registerWorkflow(
@@ -58,7 +60,7 @@ export function dbosStep(dbos: DbosStepSdk = loadDbos()): DbosStep {
   if (id === undefined || !dbos.isInWorkflow()) throw new DurableSetupError(OUTSIDE);
   const steps = new WorkflowSteps(dbos, id);
   const perform: StepFunction = async (name, run) => {
-    // A string keeps keys such as `__proto__` through every serializer that a host may configure in DBOS.
+    // A string keeps keys such as `__proto__` through every serializer that a host may set in DBOS.
     const json = await steps.run(name, async () => JSON.stringify(await run()));
     return JSON.parse(json) as JsonValue;
   };
@@ -98,10 +100,10 @@ const SDK = {
   expected: 'the `DBOS` class of the SDK',
 };
 
-/** DBOS has no wait without an end. */
+/** DBOS requires a time limit for each wait, so this stands for no limit. */
 const CENTURY_SECONDS = 100 * 365 * 24 * 3600;
 
 const OUTSIDE =
-  '`dbosStep()` was called outside of a DBOS workflow, or in one of its steps. ' +
+  '`dbosStep()` was called outside a DBOS workflow, or in one of its steps. ' +
   'Call it in the function that you pass to `DBOS.registerWorkflow`. ' +
   'If a bundler has copied the SDK into your program, call `dbosStep(DBOS)`.';

@@ -4,7 +4,7 @@ import type { DbosStepSdk } from './dbos-sdk.js';
 
 /** The steps of one workflow. */
 export class WorkflowSteps {
-  /** The names of the steps that this attempt has asked for. */
+  /** The names of the steps that this attempt has started. */
   private readonly asked: string[] = [];
 
   constructor(
@@ -12,10 +12,13 @@ export class WorkflowSteps {
     private readonly id: string,
   ) {}
 
-  /** Runs a step, or returns its stored result. Rejects with a ReplayMismatchError if another step is stored in its place. */
+  /**
+   * Runs a step, or returns its stored result. Rejects with a ReplayMismatchError if DBOS has stored another step at
+   * this position.
+   */
   async run<T>(name: string, work: () => Promise<T>): Promise<T> {
     const { dbos, id } = this;
-    // Outside of its workflow, DBOS would call the function without storing the result.
+    // Outside its workflow, DBOS would call the function without storing the result.
     if (dbos.workflowID !== id || !dbos.isInWorkflow()) throw elsewhere(name, id, dbos);
     this.asked.push(name);
     try {
@@ -25,9 +28,9 @@ export class WorkflowSteps {
     }
   }
 
-  /** Returns the names of the stored steps that this attempt has not asked for. */
+  /** Returns the names of the stored steps that this attempt has not started. */
   async unread(): Promise<readonly string[]> {
-    // In a workflow, DBOS would store the list as a step.
+    // Inside the workflow, DBOS would store the list as a step.
     const stored = (await outside(() => this.dbos.listWorkflowSteps(this.id))) ?? [];
     const rest = [...this.asked];
     return stored.flatMap(({ name }) => {
@@ -37,14 +40,17 @@ export class WorkflowSteps {
     });
   }
 
-  /** Leaves the workflow to the next launch. An error that leaves the workflow function would end it for good. */
+  /**
+   * Waits forever, so that a later launch of the program continues the workflow. DBOS would end the workflow if its
+   * function threw.
+   */
   refuse({ message }: ReplayMismatchError): Promise<never> {
     this.dbos.logger.error(`Workflow "${this.id}" waits for another version of the program. ${message}`);
     return new Promise<never>(() => {});
   }
 }
 
-/** Runs a function outside of the workflow that calls it. */
+/** Runs a function outside the current workflow. */
 const outside = AsyncLocalStorage.snapshot();
 
 /** True for the error of a cancelled workflow. */
@@ -52,7 +58,7 @@ export function isCancelled(error: unknown): boolean {
   return codeOf(error) === WORKFLOW_CANCELLED;
 }
 
-/** Returns the error of a step that is stored under another name, or undefined for other errors. */
+/** Returns an error if the step is stored under another name. Returns undefined for any other error. */
 function mismatchOf(error: unknown, name: string): ReplayMismatchError | undefined {
   if (codeOf(error) !== UNEXPECTED_STEP) return undefined;
   const { message } = error as Error;
@@ -70,14 +76,16 @@ const UNEXPECTED_STEP = 26;
 
 function elsewhere(name: string, id: string, { workflowID }: DbosStepSdk): DurableSetupError {
   const place =
-    workflowID === id ? 'inside of another step' : `in ${workflowID === undefined ? 'no workflow' : `"${workflowID}"`}`;
+    workflowID === id ? 'inside another step' : `in ${workflowID === undefined ? 'no workflow' : `"${workflowID}"`}`;
   return new DurableSetupError(
     `Step "${name}" of workflow "${id}" began ${place}. ` +
       'Create the step, the lifecycle and the agent in the workflow function, and await the run there.',
   );
 }
 
-/** Rejects when the workflow is cancelled, so that the run aborts its calls. DBOS then stores nothing for the step. */
+/**
+ * Rejects when the workflow is cancelled, so that the run aborts its calls. DBOS then stores no result for the step.
+ */
 async function untilCancelled<T>(dbos: DbosStepSdk, work: () => Promise<T>): Promise<T> {
   const signal = dbos.stepStatus?.cancelSignal;
   if (signal === undefined) return work();

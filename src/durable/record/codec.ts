@@ -4,13 +4,13 @@ import { type Awaitable, isPromise } from '../../internal/promise.js';
 import { BlobStoreError, StepDataError } from '../error.js';
 import type { BlobStore } from '../step.js';
 
-/** Marks an object that stands for a value that JSON cannot hold. */
+/** The key that marks an object as a replacement for a value that JSON cannot represent. */
 const MARK = '$keelson';
 
 /** How the bytes of a step are stored. */
 export interface CodecOptions {
   readonly blobs?: BlobStore | undefined;
-  /** Larger arrays of bytes go to `blobs`. */
+  /** Bytes above this length are stored in `blobs`. */
   readonly maxInlineBytes: number;
 }
 
@@ -25,15 +25,17 @@ export class Codec {
   constructor(private readonly options: CodecOptions) {}
 
   /**
-   * Converts a value to JSON. Bytes become base64, or a reference to the blob store. Throws StepDataError, or rejects with
-   * BlobStoreError if the store fails. Returns a promise only for a value with bytes, and no copy of a value without them.
+   * Converts a value to JSON. Bytes become base64, or a reference to the blob store.
+   *
+   * Throws StepDataError, or rejects with BlobStoreError if the store fails. Returns a promise only if the value has
+   * bytes, and makes no copy otherwise.
    */
   encode(value: unknown, step: StepRef): Awaitable<JsonValue> {
     if (value === undefined || typeof value === 'function' || typeof value === 'symbol') return null;
     return isBare(value) ? (value as JsonValue) : this.packed(value, step);
   }
 
-  /** Restores a value of `encode`. Returns a promise only for a value with bytes. */
+  /** Restores a value that `encode` converted. Returns a promise only if the value has bytes. */
   decode(json: JsonValue, step: StepRef): Awaitable<unknown> {
     if (!isObject(json) || json[MARK] !== 'packed') return json;
     return unpack(json.value, (key) => this.blobOf(key, step));
@@ -72,10 +74,10 @@ export class Codec {
   }
 }
 
-/** Deeper values are not packed, so that `JSON.stringify` reports a cycle. */
+/** Values below this depth are not converted, so that `JSON.stringify` reports a cycle. */
 const MAX_DEPTH = 1_000;
 
-/** True if JSON can hold a value, and no object in it looks like a marked object. Allocates nothing. */
+/** True if JSON can represent a value, and no object in it looks like a marked object. Allocates nothing. */
 function isBare(value: unknown, depth = 0): boolean {
   if (typeof value === 'bigint' || depth > MAX_DEPTH) return false;
   if (typeof value !== 'object' || value === null) return true;
@@ -95,7 +97,7 @@ function stringify(json: unknown, step: StepRef): string | undefined {
   }
 }
 
-/** Replaces bytes by marked objects. Objects that look like a marked object are wrapped. */
+/** Replaces bytes with marked objects. An object that already looks marked is wrapped, so that `unpack` restores it. */
 function pack(value: unknown, packBytes: (bytes: Uint8Array) => object, depth = 0): unknown {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value;
   if (value instanceof Uint8Array) return packBytes(value);

@@ -2,19 +2,22 @@ import type { Run } from '../../agent/run/run.js';
 import { type Clock, systemClock } from '../../internal/clock.js';
 import { stepScope } from './scope.js';
 
-/** The time of an execution: the end of its last step. It is the same in each attempt. */
+/** The time of an execution: the end of its last step. The same in each attempt. */
 export class ExecutionTime {
   private now = 0;
-  /** The clocks of the agents, by the clocks that their runs see. */
+  /** Maps the clock of each run to the clock of its agent. */
   private readonly bases = new WeakMap<Clock, Clock>();
-  /** The clock of the agent that was made first. It stamps the steps without a run. */
+  /** The clock of the first agent. It gives the time to steps outside a run. */
   private first: Clock | undefined = undefined;
 
-  /** Returns a clock with the time of the execution. Timers, and the time inside of steps, come from the clock `base`. */
+  /**
+   * Returns a clock that shows the time of the execution. Timers, and the time inside steps, come from the clock
+   * `base`.
+   */
   clockOver(base: Clock): Clock {
     this.first ??= base;
     const clock: Clock = {
-      // Inside of a step the time is real, because the step is not replayed.
+      // Inside a step the time is real, because the step is not replayed.
       now: () => (stepScope.getStore() === undefined ? this.now : base.now()),
       setTimeout: (callback, ms) => base.setTimeout(callback, ms),
       clearTimeout: (handle) => base.clearTimeout(handle),
@@ -33,7 +36,7 @@ export class ExecutionTime {
     return (run && this.bases.get(run.context.clock)) ?? this.first ?? systemClock;
   }
 
-  /** Called with the time at the end of a step. */
+  /** Sets the time at the end of a step. */
   advance(at: number): void {
     this.now = Math.max(this.now, at);
   }

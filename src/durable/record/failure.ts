@@ -11,7 +11,7 @@ const MAX_CAUSES = 5;
 /** An error as a step stores it. */
 export type FailureJson = { readonly [key: string]: JsonValue };
 
-/** Converts an error to JSON. Members that only some classes have are stored for these classes alone. */
+/** Converts an error to JSON. Members that only some error classes have are stored only for these classes. */
 export function failureToJson(error: unknown, depth = 0): FailureJson {
   const { name, code, status, cause } = Object(error) as Record<string, unknown>;
   const json: Record<string, JsonValue> = { message: describeError(error) };
@@ -27,7 +27,7 @@ export function failureToJson(error: unknown, depth = 0): FailureJson {
   return json;
 }
 
-/** Restores an error. Errors that end a run get their class back; others become a StepFailedError. */
+/** Restores an error. An error that ends a run gets its class back; any other error becomes a StepFailedError. */
 export function failureFromJson(json: FailureJson): Error {
   const { message, name, code, cause } = json;
   const restored = isObject(cause) ? failureFromJson(cause as FailureJson) : undefined;
@@ -54,7 +54,7 @@ function modelJson({ model, kind, retryable, retryAfterMs }: ModelError): Record
   return { model, kind, retryable, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
-/** Gives the cause of a restored ModelError the hints that the class reads from its cause. */
+/** Returns a cause for a restored ModelError, with the hints that the class reads from its cause. */
 function modelCause({ kind, status, retryable, retryAfterMs }: FailureJson, cause: Error | undefined): object {
   const hints = { kind: kind as ModelErrorKind, status, retryable, retryAfterMs };
   return Object.assign(cause ?? new StepFailedError('unknown error', 'Error', undefined), hints);

@@ -19,18 +19,18 @@ export interface StepRequest extends StepInfo {
 export interface StepRecord {
   /** Time at the end of the step, in milliseconds since the epoch. */
   readonly at: number;
-  /** The number of the result among the results of parallel steps. */
+  /** The position of the result in the order of the results of parallel steps. */
   readonly number: number;
   readonly value?: JsonValue;
   readonly error?: FailureJson;
   /** The error of a run that was aborted during the step. */
   readonly aborted?: FailureJson;
-  /** The number of runs around it that were aborted, too. */
+  /** The number of enclosing runs that were aborted too. */
   readonly around?: number;
   readonly effects?: JsonValue;
 }
 
-/** A call of the function of a step in this process. */
+/** A call of a step's function in this process. */
 export interface Execution {
   readonly place: OpenStep;
   error?: unknown;
@@ -58,7 +58,7 @@ export async function outcomeOf(
   }
 }
 
-/** Encodes the effects of a step on its run. If they cannot be stored, the step fails. */
+/** Encodes the effects of a step on its run. If the effects cannot be stored, the step fails. */
 export async function effectsOf(
   recording: Recording,
   scope: StepScope,
@@ -75,7 +75,10 @@ export async function effectsOf(
   }
 }
 
-/** Returns the JSON of an error, which this attempt throws itself. Throws an error that must not be stored. */
+/**
+ * Returns the JSON of an error. This attempt throws the error itself. Throws the error at once if it must not be
+ * stored.
+ */
 function storedError({ request, executed }: Recording, error: unknown): FailureJson {
   if (error instanceof BlobStoreError || (request.kind === 'session' && isTemporary(error))) throw error;
   executed.error = error;

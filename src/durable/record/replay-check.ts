@@ -3,9 +3,9 @@ import { RejectedError } from '../../lifecycle/run-failure.js';
 import { ReplayMismatchError } from '../error.js';
 import type { Step } from '../step.js';
 
-/** Finds out if the program fits the stored steps of an execution. */
+/** Checks that the program matches the stored steps of an execution. */
 export class ReplayCheck {
-  /** The runs that have done work in this attempt, so that no stored step of them follows. */
+  /** The runs that have done new work in this attempt, so that no stored step of them follows. */
   private readonly fresh = new WeakSet<Run>();
   private refused: ReplayMismatchError | undefined = undefined;
 
@@ -15,7 +15,7 @@ export class ReplayCheck {
     return this.refused !== undefined;
   }
 
-  /** Called when a run does work that is not stored. */
+  /** Called when a run does work that is not a stored step. */
   begin(run: Run): void {
     this.fresh.add(run);
   }
@@ -25,21 +25,24 @@ export class ReplayCheck {
     if (error instanceof ReplayMismatchError) this.refused ??= error;
   }
 
-  /** Lets the engine keep the execution. Resolves at once if the program has not been refused. */
+  /** Calls `refuse` of the engine if the program was refused. Otherwise resolves at once. */
   async keep(): Promise<void> {
     if (this.refused !== undefined) await this.step.refuse?.(this.refused);
   }
 
-  /** True if stored steps of the run may follow. */
+  /** True if further stored steps of the run are possible. */
   mayFollow(run: Run): boolean {
     return this.step.unread !== undefined && !this.fresh.has(run);
   }
 
-  /** Refuses the program if a stored step of a run follows its end. Rejects with the error that `lose` returns. */
+  /**
+   * Refuses the program if a stored step of a run comes after the run's end. Rejects with the error that `lose`
+   * returns.
+   */
   async atEnd({ run, number, caught }: EndedRun, lose: (error: ReplayMismatchError) => unknown): Promise<void> {
     const names = (await this.step.unread?.()) ?? [];
     const stored = names.find((name) => isBeforeEnd(name, number));
-    // An abort may end an attempt anywhere.
+    // An abort may end an attempt at any step.
     if (stored === undefined || run.end.abortError !== undefined) return;
     const lost = lose(new ReplayMismatchError('the end of the run', stored, verdictOf(run) ?? caught));
     await this.keep();
@@ -61,7 +64,7 @@ function verdictOf({ end: { verdict } }: Run): RejectedError | undefined {
   return new RejectedError(verdict.action.reason, verdict.by, verdict.point);
 }
 
-/** True for the name of a step that the run of this number makes before its end. */
+/** True if the step with this name belongs to the run of this number and comes before its end. */
 function isBeforeEnd(step: string, run: number): boolean {
   const [, name = '', number = '1'] = /^(.*?)(?:, run (\d+))?$/.exec(step) ?? [];
   if (Number(number) !== run || /^hook .*\.(afterAgent|onError) \d+$/.test(name)) return false;

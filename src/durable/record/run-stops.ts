@@ -2,24 +2,24 @@ import type { Run } from '../../agent/run/run.js';
 import { type Clock, withinMs } from '../../internal/clock.js';
 import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
 
-/** How long an aborted run waits for its steps. */
+/** Milliseconds that an aborted run waits until its steps are stored. */
 const STORE_MS = 5_000;
 
-/** The stops of runs. A run is stopped in a step, so that a replay stops it there. */
+/** The stops of runs. A stop takes effect in a step, so that a replay repeats it at the same place. */
 export class RunStops {
   private readonly byId = new Map<string, Run>();
-  /** The number of steps of a run whose work is running in this process. */
+  /** The number of steps of each run that are running in this process. */
   private readonly working = new WeakMap<Run, number>();
-  /** The runs of the steps that the engine has not stored yet. */
+  /** The steps that the engine has not stored yet, with their runs. */
   private readonly storing = new Map<Promise<unknown>, Run>();
-  /** The stops that wait for the next step of their run. */
+  /** The stops that take effect in the next step of their run. */
   private readonly waiting = new WeakMap<Run, Error>();
 
   add(run: Run): void {
     if (run.attached.runId !== undefined) this.byId.set(run.attached.runId, run);
   }
 
-  /** Aborts a run in the steps that are running, or else in the next one that is not stored. */
+  /** Aborts a run in its running steps, or in its next step that is not stored. */
   stop(id: string, error: Error): void {
     const run = this.byId.get(id);
     if (run === undefined) return;
@@ -27,7 +27,10 @@ export class RunStops {
     else this.waiting.set(run, error);
   }
 
-  /** Called before the work of a step, with its run and the runs around it. Returns true if one of them is stopped. */
+  /**
+   * Called before the work of a step, with its run and the enclosing runs. Returns true if one of these runs is
+   * stopped.
+   */
   enter(runs: readonly Run[]): boolean {
     let isStopped = false;
     for (const run of runs) {
@@ -51,7 +54,7 @@ export class RunStops {
     step.then(forget, forget);
   }
 
-  /** Resolves once the engine has stored the open steps of an aborted run. Returns undefined if it has none. */
+  /** Resolves when the engine has stored the open steps of an aborted run. Returns undefined without open steps. */
   stored(run: Run, clock: Clock): Promise<unknown> | undefined {
     const own = [...this.storing].filter(([, one]) => withRunsAround(one).includes(run));
     if (own.length === 0) return undefined;
@@ -59,7 +62,7 @@ export class RunStops {
   }
 }
 
-/** Returns a run of this execution, and the runs around it, the next one first. */
+/** Returns a run of this execution and its enclosing runs, innermost first. */
 export function withRunsAround(run: Run | undefined): readonly Run[] {
   if (run === undefined) return [];
   const outer = hookRunOf(run.origin.parent) as Run | undefined;

@@ -7,13 +7,13 @@ import type { Usage } from '../../model/model.js';
 import { addUsage, type UsageSum } from '../../model/usage.js';
 import type { RejectAction, RespondAction } from '../../tools/tool.js';
 
-/** The effects of a step on its run, apart from its result. A replay repeats them. */
+/** The effects of a step on its run, besides its result. A replay repeats them. */
 export interface Effects {
   readonly usage?: Usage | undefined;
   readonly decisions?: readonly Decision[] | undefined;
-  /** The arguments of `run.add`. */
+  /** The messages that the step passed to `run.add`. */
   readonly added?: readonly Message[] | undefined;
-  /** The argument of `run.end`. */
+  /** The action that the step passed to `run.end`. */
   readonly ended?: RejectAction | RespondAction | undefined;
 }
 
@@ -27,13 +27,13 @@ export class StepScope {
   private sum: UsageSum | undefined = undefined;
   private before: Usage | undefined = undefined;
 
-  /** `run` is undefined for a step outside of a run, such as the load of a session. */
+  /** `run` is undefined for a step outside a run, such as the load of a session. */
   constructor(
     readonly key: string,
     readonly run: Run | undefined,
   ) {}
 
-  /** Returns the usage of the run as the step sees it: all stored steps, and the calls in this step. */
+  /** Returns the usage of the run inside the step: the usage of all stored steps, and of the calls in this step. */
   usageOver(total: Usage): UsageSum {
     if (this.sum === undefined) {
       this.before = { ...total };
@@ -42,7 +42,7 @@ export class StepScope {
     return this.sum;
   }
 
-  /** Returns the effects so far, or undefined without effects. */
+  /** Returns the effects so far. Returns undefined without effects. */
   effects(): Effects | undefined {
     const { decisions, added, ended } = this;
     const usage = this.spent();
@@ -64,12 +64,12 @@ export class StepScope {
 }
 
 /**
- * The step whose function is running. Calls and hooks inside of a step are part of that step. Several steps of a run are
- * open at the same time: see docs/decisions/0109-wraps-are-inside-of-steps.md.
+ * The step whose function is running. Calls and hooks inside a step are part of the step. Several steps of a run may be
+ * open at once: see docs/decisions/0109-wraps-are-inside-of-steps.md.
  */
 export const stepScope = new AsyncLocalStorage<StepScope>();
 
-/** Records the effects of steps on this run. Called once, before any step of the run. */
+/** Records the effects of steps on a run. Called once, before the first step of the run. */
 export function recordEffects(
   run: Run,
   durableName: string,
@@ -92,7 +92,7 @@ export function recordEffects(
     },
     usageOver: (total) => scopeOf()?.usageOver(total) ?? total,
     decided(decision) {
-      // A stored result is not a decision of the durable lifecycle.
+      // Returning a stored result is not a decision of the durable lifecycle.
       if (decision.by === durableName && decision.point !== 'resume') return false;
       scopeOf()?.decisions.push(decision);
       return true;
@@ -107,10 +107,10 @@ export function recordEffects(
   };
 }
 
-/** Adds the usage of a step to its run. On a replay, also repeats what the step did to the run. */
+/** Adds the usage of a step to its run. On a replay, also repeats the effects of the step on the run. */
 export function applyEffects(run: Run, effects: Effects, isReplay: boolean): void {
   if (run.end.over) return;
-  // The first attempt has counted the tokens in the runs around this one.
+  // The first attempt has already counted the tokens in the enclosing runs.
   if (!isReplay) return addUsage(run.usage, effects.usage);
   if (effects.usage !== undefined) run.spend(effects.usage);
   const { decisions = [], added = [], ended } = effects;
@@ -119,12 +119,14 @@ export function applyEffects(run: Run, effects: Effects, isReplay: boolean): voi
   if (ended !== undefined && !run.end.closing) run.context.end(ended);
 }
 
-/** Returns the effects without the arguments of `run.add` and `run.end`, which JSON may not be able to hold. */
+/**
+ * Returns the effects without the arguments of `run.add` and `run.end`, because JSON may not be able to represent them.
+ */
 export function withoutArguments(effects: Effects | undefined): Effects {
   return { usage: effects?.usage, decisions: effects?.decisions };
 }
 
-/** Returns a copy without values that JSON cannot hold. They only show a change to people. */
+/** Returns a copy of a decision without values that JSON cannot represent. These values are only for display. */
 function shownAsJson(decision: Decision): Decision {
   try {
     return JSON.parse(JSON.stringify(decision));

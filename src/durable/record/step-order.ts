@@ -1,19 +1,24 @@
 import { setImmediate as nextTask } from 'node:timers/promises';
 
-/** A step that has begun, and whose result its run has not got. */
+/** A step that has begun, and has not returned its result to its run. */
 export interface OpenStep {
-  /** True once the engine has called the work in this attempt. The engine calls it only without a stored result. */
+  /**
+   * True after the engine has called the work of the step in this attempt. The engine calls it only if no result is
+   * stored.
+   */
   isRunning: boolean;
-  /** The number of the result. Undefined until the work has ended. */
+  /** The position of the result. Undefined until the work has ended. */
   number: number | undefined;
-  /** Gives the result to the run. Undefined until the engine has stored the result. */
+  /** Returns the result to the run. Undefined until the engine has stored the result. */
   give: (() => void) | undefined;
 }
 
 /**
- * Gives the results of parallel steps to their runs in the order in which the steps ended. Each result is stored with its
- * position in that order. A replay gives them in the same order, so the runs begin their next steps in the same order. If the
- * engine keeps the order itself, no result waits here.
+ * Returns the results of parallel steps to their runs in the order in which the steps ended. Each result is stored with
+ * its position in this order.
+ *
+ * A replay uses the same order, so the runs begin their next steps in the same order. If the engine keeps the order
+ * itself, no result waits.
  */
 export class StepOrder {
   private readonly open = new Set<OpenStep>();
@@ -28,20 +33,20 @@ export class StepOrder {
     return step;
   }
 
-  /** Called when the engine calls the work of the step. */
+  /** Called when the engine starts the work of the step. */
   run(step: OpenStep): void {
     step.isRunning = true;
     if (this.open.size > 1) void this.giveReady();
   }
 
-  /** Called when the work of the step has ended. Returns the number of its result. */
+  /** Called when the work of the step has ended. Returns the position of its result. */
   number(step: OpenStep): number {
     this.last += 1;
     step.number = this.last;
     return this.last;
   }
 
-  /** Called when the engine has stored the result. Returns a promise if the step must wait for others. */
+  /** Called when the engine has stored the result. Returns a promise if other results must be returned first. */
   turn(step: OpenStep, number: number): Promise<void> | undefined {
     this.last = Math.max(this.last, number);
     step.number = number;
@@ -65,13 +70,16 @@ export class StepOrder {
     for (let step = this.first(); step?.give !== undefined; step = this.first()) {
       this.open.delete(step);
       step.give();
-      // The run may begin its next step, whose result may come before the others.
+      // Lets the run begin its next step, whose result may have to be returned before the others.
       await nextTask();
     }
     this.isGiving = false;
   }
 
-  /** Returns the step with the lowest number. Undefined while the engine may still give a stored result with a lower one. */
+  /**
+   * Returns the step with the lowest position. Returns undefined while the engine may still return a stored result with
+   * a lower position.
+   */
   private first(): OpenStep | undefined {
     let first: OpenStep | undefined;
     for (const step of this.open) {

@@ -15,7 +15,7 @@ import { RunStops, withRunsAround } from './run-stops.js';
 import { applyEffects, type Effects, StepScope, stepScope } from './scope.js';
 import { StepOrder } from './step-order.js';
 
-/** The facts about the first run of an execution that its steps depend on. */
+/** Facts about the first run of an execution. Its steps depend on them. */
 export interface StartRecord {
   /** The hooks that are steps. */
   readonly hooks: readonly string[];
@@ -33,8 +33,8 @@ export class Steps {
   private readonly check: ReplayCheck;
   readonly stops = new RunStops();
   /**
-   * True if another attempt continues the execution. Steps that are still running then store no error and no abort, and no
-   * further step begins.
+   * True if another attempt continues the execution. Then running steps store no error and no abort, and no further
+   * step begins.
    */
   hasEnded = false;
   /** True if the engine has cancelled the execution, so that no attempt follows. */
@@ -53,13 +53,13 @@ export class Steps {
     return this.step.id;
   }
 
-  /** True if the ids and the clock of a run are those of this execution. */
+  /** True if the ids and the clock of a run belong to this execution. */
   owns({ ids, clock }: RunContext): boolean {
     return ids === this.ids && this.time.has(clock);
   }
 
   /**
-   * Assigns a number to a run that begins. If the agent of the run is closed, this attempt ends, and its open step stays
+   * Assigns a number to a new run. If the agent of the run is closed, this attempt ends, and its open step stays
    * pending.
    */
   watch(run: Run): void {
@@ -73,7 +73,8 @@ export class Steps {
   }
 
   /**
-   * Stores the time at which the execution began, and the facts about its first run. Later calls return the same promise.
+   * Stores the time at which the execution began, and facts about its first run. Later calls return the same promise.
+   *
    * Resolves with null if an older version of this library began the execution.
    */
   start(run: Run, facts: StartRecord): Promise<StartRecord | null> {
@@ -82,7 +83,9 @@ export class Steps {
     return this.started;
   }
 
-  /** See {@link RunEffects.checkEnd}. Waits until the engine has stored the steps in which the run was aborted. */
+  /**
+   * Implements {@link RunEffects.checkEnd}. Waits until the engine has stored the steps in which the run was aborted.
+   */
   checkEnd(run: Run, caught: unknown): Promise<unknown> | undefined {
     const { check } = this;
     if (check.hasRefused) return check.keep();
@@ -93,9 +96,11 @@ export class Steps {
   }
 
   /**
-   * Runs `work` as a step, and resolves with its result as a replay would restore it. Rejects with the error of `work`, or
-   * with the restored error of an earlier attempt. Aborts the run if the engine rejects the step, if the blob store fails,
-   * or if the run was aborted during the step in an earlier attempt.
+   * Runs `work` as a step. Resolves with its result in the form that a replay restores. Rejects with the error of
+   * `work`, or with the restored error of an earlier attempt.
+   *
+   * Aborts the run if the engine rejects the step, if the blob store fails, or if the run was aborted during this step
+   * in an earlier attempt.
    */
   async perform<T>(given: StepRequest, work: () => Promise<T>): Promise<T> {
     const request = { ...given, key: this.keyOf(given) };
@@ -153,7 +158,10 @@ export class Steps {
     return storing;
   }
 
-  /** Never rejects. Stays pending if the next attempt must run the step again, so that nothing is stored. */
+  /**
+   * Runs the function of a step for the engine. Never rejects. Stays pending if the next attempt must run the step
+   * again, so that nothing is stored.
+   */
   private async execute(request: StepRequest, work: () => Promise<unknown>, executed: Execution): Promise<unknown> {
     try {
       const record = await this.recorded(request, work, executed);
@@ -185,14 +193,17 @@ export class Steps {
     if (abortError !== undefined) {
       const around = runs.filter((one) => one !== run && one.end.abortError !== undefined).length;
       if (!this.hasEnded) return { ...stamp(), aborted: failureToJson(abortError), around };
-      // The next attempt runs a step again that a close or the end of this attempt has broken off.
+      // If a close or the end of this attempt has interrupted the step, the next attempt runs the step again.
       if (isStopped || outcome.error !== undefined) return undefined;
     }
     const effects = await effectsOf(recording, scope);
     return { ...stamp(), ...outcome, ...effects };
   }
 
-  /** Ends this attempt if the blob store fails. Missing bytes are an error of the step instead. */
+  /**
+   * Restores the value of a step. Ends this attempt if the blob store fails. Missing bytes are an error of the step
+   * instead.
+   */
   private async restored(run: Run | undefined, value: PromiseLike<unknown>): Promise<unknown> {
     try {
       return await value;
@@ -202,8 +213,8 @@ export class Steps {
   }
 
   /**
-   * Ends this attempt of the execution: the engine has cancelled or lost it, or a step cannot be stored. Aborts the run, and
-   * returns the error to throw.
+   * Ends this attempt of the execution, because the engine has cancelled or lost it or a step cannot be stored. Aborts
+   * the run, and returns the error to throw.
    */
   private lose(run: Run | undefined, error: unknown): unknown {
     this.hasEnded = true;
@@ -216,15 +227,15 @@ export class Steps {
 }
 
 /**
- * Adds the number of the run to the name of a step. If the steps of parallel runs change their order, because a hook is not
- * deterministic, the engine finds another name and fails, instead of mixing up the results.
+ * Adds the number of the run to the name of a step. If a hook that is not deterministic changes the order of parallel
+ * runs, the engine then finds another name and fails, instead of mixing up the results.
  */
 function nameOf({ name, run }: StepRequest, numbers: WeakMap<Run, number>): string {
   const number = (run && numbers.get(run)) ?? 1;
   return number === 1 ? name : `${name}, run ${number}`;
 }
 
-/** Returns a function that makes the keys of steps distinct. A call that is resumed has its key again. */
+/** Returns a function that makes the keys of steps unique. A resumed call gets the same key again. */
 function distinctKeys(): (request: StepRequest) => string {
   const counts = new Map<string, number>();
   return ({ key }) => {
@@ -240,7 +251,7 @@ function idsOf(execution: string): Ids {
   return {
     next(kind) {
       const scope = stepScope.getStore();
-      // Ids inside of a step depend on its key, so that a step that runs again generates the same ids.
+      // Ids inside a step depend on the key of the step, so that a repeated step generates the same ids.
       if (scope !== undefined) return `${kind}_${scope.key}_${++scope.ids}`;
       return `${kind}_${execution}_${++made}`;
     },

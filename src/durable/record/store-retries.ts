@@ -4,7 +4,7 @@ import { isTemporary } from '../error.js';
 import type { Step } from '../step.js';
 import type { Steps } from './steps.js';
 
-/** Asks a store again that fails for a time, in an engine that would end the execution with the error. */
+/** Repeats calls of a store that fails temporarily, if the engine would end the execution because of the error. */
 export class StoreRetries {
   /** The logger of the first agent that has one. */
   logger: Logger | undefined = undefined;
@@ -14,9 +14,9 @@ export class StoreRetries {
     private readonly steps: () => Steps,
   ) {}
 
-  /** Calls `work`, until it succeeds or this attempt of the execution ends. `what` names it in the log. */
+  /** Repeats `work` until it succeeds or this attempt of the execution ends. `what` names the work in the log. */
   async run<T>(what: string, work: () => Promise<T>): Promise<T> {
-    // An engine has `refuse` because an error would end the execution.
+    // Only an engine that would end the execution because of an error has `refuse`.
     if (this.step.refuse === undefined) return work();
     const steps = this.steps();
     const { logger = consoleLogger } = this;

@@ -2,7 +2,7 @@ import { setImmediate as nextTask } from 'node:timers/promises';
 import { StepLostError } from '../error.js';
 import { firstOf, type RestatePromiseLike } from './restate-promise.js';
 
-/** An operation of Restate that has not settled. */
+/** A pending operation of Restate. */
 interface Operation {
   readonly begin: () => RestatePromiseLike<unknown>;
   readonly resolve: (value: unknown) => void;
@@ -14,8 +14,9 @@ interface Operation {
 type Settled = { readonly operation: Operation; readonly value: unknown; readonly failure: Error | undefined };
 
 /**
- * Awaits the operations of one invocation, one `await` at a time, as Restate requires. Operations that begin in the same
- * task run in parallel. They begin in the order of the calls, so that a replay finds them in the journal.
+ * Restate allows only one pending `await` per invocation. So this class starts the operations of the same task
+ * together, in call order, and awaits all of them in one `await`. The fixed order lets a replay find the operations in
+ * the journal.
  *
  * See docs/decisions/0110-one-await-in-restate.md.
  */
@@ -25,7 +26,7 @@ export class OneAwait {
   private isRunning = false;
   private lost: StepLostError | undefined = undefined;
 
-  /** `attemptCompleted` is aborted when Restate has ended the attempt of this process. */
+  /** `attemptCompleted` is aborted when Restate has ended the attempt in this process. */
   constructor(attemptCompleted: AbortSignal) {
     const lose = () => {
       this.lost = new StepLostError();
@@ -35,12 +36,12 @@ export class OneAwait {
     else attemptCompleted.addEventListener('abort', lose, { once: true });
   }
 
-  /** Begins an operation, and settles as it does. Rejects with StepLostError if the attempt ends before. */
+  /** Begins an operation, and settles like it. Rejects with StepLostError if the attempt ends first. */
   settle<T>(begin: () => RestatePromiseLike<T>): Promise<T> {
     return this.add(begin, false);
   }
 
-  /** As `settle`, but stays pending if the attempt ends, as the promises of Restate do. */
+  /** Like `settle`, but stays pending if the attempt ends, as the promises of Restate do. */
   wait<T>(begin: () => RestatePromiseLike<T>): Promise<T> {
     return this.add(begin, true);
   }
@@ -51,7 +52,7 @@ export class OneAwait {
       if (this.lost !== undefined) this.failAll(this.lost);
       if (this.isRunning || this.lost !== undefined) return;
       this.isRunning = true;
-      // After all microtasks, so that other steps of the same task join the first `await`.
+      // Runs after all microtasks, so that other steps of the same task join the first `await`.
       process.nextTick(() => void this.run());
     });
   }
@@ -61,14 +62,14 @@ export class OneAwait {
       for (const operation of this.queue.splice(0)) this.open.set(operation, operation.begin());
       try {
         const [first] = this.open;
-        // A race would take longer than the promise itself.
+        // Awaits a single operation directly, because a race takes longer.
         if (this.open.size === 1 && first !== undefined) this.settled(first[0], await first[1]);
         else await this.settleFirst();
       } catch (error) {
         // Restate has cancelled the invocation.
         this.failAll(error);
       }
-      // The code that waited for the operation may begin others, which join the next `await`.
+      // The code that received the result may begin further operations, which join the next `await`.
       if (this.open.size > 0) await nextTask();
     }
     this.isRunning = false;

@@ -4,7 +4,7 @@ import { PackageMissingError } from '../../errors.js';
 
 /** The members of a `RestatePromise` that the adapter uses. */
 export interface RestatePromiseLike<T> extends PromiseLike<T> {
-  /** Returns a promise of what `mapper` returns for the value or for the failure. */
+  /** Returns a promise of the return value of `mapper`, which receives the value or the failure. */
   map<U>(mapper: (value: T | undefined, failure: Error | undefined) => U): RestatePromiseLike<U>;
 }
 
@@ -17,7 +17,7 @@ const PACKAGE = '@restatedev/restate-sdk';
 
 let loaded: RestateSdk | undefined;
 
-/** Resolves as the first of these promises does. Restate allows one pending `await` of its promises at a time. */
+/** Settles like the first promise that settles. Restate allows only one pending `await` of its promises at a time. */
 export async function firstOf<T>(promises: readonly RestatePromiseLike<T>[]): Promise<T> {
   loaded ??= await loadSdk(promises[0]);
   return loaded.RestatePromise.race(promises);

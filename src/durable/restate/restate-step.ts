@@ -9,7 +9,7 @@ import { type DecisionOptions, defineStep, type Step } from '../step.js';
 import { OneAwait } from './one-await.js';
 import type { RestatePromiseLike } from './restate-promise.js';
 
-// The SDK calls this function, which Node has from version 22 on.
+// The SDK calls this function, which Node has since version 22.
 if (!('withResolvers' in Promise)) {
   const value = function withResolvers(this: PromiseConstructor) {
     return createDeferred(this);
@@ -30,9 +30,11 @@ export interface RestateStepContext {
 /** The steps of one Restate invocation. */
 export interface RestateStep extends Step {
   /**
-   * Waits in Restate until the pending calls of a suspended run have decisions. `notify` gets the id of an awakeable.
-   * Another process resolves the awakeable with the decisions as JSON: `{ "<call id>": "approve" }`. Invalid decisions are
-   * refused: `notify` gets the problem and a new id.
+   * Waits in Restate until the pending calls of a suspended run have decisions. `notify` receives the id of an
+   * awakeable.
+   *
+   * Another process resolves the awakeable with the decisions as JSON: `{ "<call id>": "approve" }`. Invalid decisions
+   * are refused: `notify` receives the problem and a new id.
    */
   decisions(result: Pick<RunResult, 'pending'>, options: DecisionOptions): Promise<ResumeDecisions>;
 }

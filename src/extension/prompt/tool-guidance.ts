@@ -52,7 +52,7 @@ function line(label: string, text: string): string[] {
   return text === '' ? [] : [`- ${label}: ${text}`];
 }
 
-/** Sorts each tool into the set that the first extension names it for. */
+/** Collects the preferred and the avoided tools. If extensions disagree on a tool, the first one decides. */
 function choicesOf(run: ExtensionRun): { preferred: Set<string>; avoided: Set<string> } {
   const preferred = new Set<string>();
   const avoided = new Set<string>();

@@ -178,7 +178,10 @@ export class ExtensionState {
       this.access.count('update', scope.extension);
       return value;
     }
-    const problem = new TimeoutExceededError(`update of state "${key}" in ${UPDATE_ATTEMPTS} attempts`, 0);
+    const problem = new TimeoutExceededError(
+      `update of state "${key}" (${UPDATE_ATTEMPTS} attempts, each overtaken by another write)`,
+      0,
+    );
     throw new StateStoreError('update', problem);
   }
 }

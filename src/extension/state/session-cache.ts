@@ -28,7 +28,9 @@ export class SessionCache {
   private readonly unfinished = new Set<Promise<unknown>>();
   private flushing: Promise<void> = Promise.resolve();
 
-  /** `isNew` is true if the session has no state in the store, and ends with the run. */
+  /**
+   * `isNew` is true if the store has no state of the session yet. The run then removes the session's state at its end.
+   */
   constructor(
     private readonly session: string,
     private readonly access: StoreAccess,

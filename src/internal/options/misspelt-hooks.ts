@@ -4,8 +4,8 @@ import { nearestName } from './nearest-name.js';
 import { unknownName } from './validate.js';
 
 /**
- * The valid hook names, and patterns of names that other libraries use for them. Patterns match folded names. An
- * undefined hook stands for names without a counterpart.
+ * The valid hook names, and patterns of the names that other libraries use for them. Patterns match folded names. If a
+ * pattern maps to undefined, Keelson has no such hook.
  */
 export interface HookNames {
   readonly hooks: readonly string[];

@@ -61,7 +61,7 @@ export function having(expected: string, members: OptionRules): OptionRule {
   return { expected, accepts, members, isOpen: true };
 }
 
-/** Accepts an object with the listed methods. */
+/** Accepts an object that has the listed methods. */
 export function withMethods(...names: readonly string[]): OptionRule {
   const members = Object.fromEntries(names.map((name) => [name, required(callable)]));
   return having(`an object with the method${names.length > 1 ? 's' : ''} ${names.join(', ')}`, members);
@@ -72,7 +72,7 @@ export function required(rule: OptionRule): OptionRule & { readonly isRequired: 
   return { ...rule, isRequired: true };
 }
 
-/** Returns the rule with other libraries' names for the option, which the error message then corrects. */
+/** Returns the rule with names that other libraries use for the option. The error message suggests the right name. */
 export function alsoCalled<Rule extends OptionRule>(rule: Rule, ...aliases: readonly string[]): Rule {
   return { ...rule, aliases };
 }

@@ -4,16 +4,16 @@ import { nearestName } from './nearest-name.js';
 
 /** The rule for the value of one option. */
 export interface OptionRule {
-  /** Describes valid values. The message puts it after "must be". */
+  /** Describes valid values, for the end of the sentence "`option` must be …". */
   readonly expected: string;
   /** Called for every value except undefined, which counts as a missing option. */
   readonly accepts: (value: unknown) => boolean;
   readonly isRequired?: boolean;
   /** Rules for the members of an object. */
   readonly members?: OptionRules;
-  /** Allows members without a rule. */
+  /** True allows members without a rule. */
   readonly isOpen?: boolean;
-  /** Names of the option in other libraries. The error message for such a name suggests the right one. */
+  /** Names of the option in other libraries. The error message for such a name suggests this option. */
   readonly aliases?: readonly string[];
   /** Rule for each item of an array, or for each value of an object. */
   readonly items?: OptionRule;
@@ -80,9 +80,9 @@ export function unknownName(kind: string, name: string, known: readonly string[]
 }
 
 interface Problem {
-  /** Path relative to the checked value, such as `.limit` or `[2]`. Empty for the value itself. */
+  /** Path relative to the checked value, such as `.limit` or `[2]`. Empty if the value itself is invalid. */
   readonly at: string;
-  /** Returns the message for the complete path. */
+  /** Returns the message for the full path of the value. */
   readonly say: (path: string) => string;
 }
 

@@ -1,4 +1,4 @@
-/** Returns the defaults with the given values in place. A value of undefined keeps the default. */
+/** Returns the defaults, overridden by the given values. An undefined value keeps the default. */
 export function withDefaults<T extends object>(
   defaults: T,
   given: { readonly [Name in keyof T]?: T[Name] | undefined } = {},

@@ -11,31 +11,31 @@ import type { Pairing } from './pairing.js';
 import type { RunEnd } from './run-end.js';
 import type { RunReport } from './run-reports.js';
 
-/** The state of a run that the code that calls hooks reads and changes. */
+/** The members of a run that hooks are called with, and that a hook call may change. */
 export interface HookRun {
   /** Passed to every hook of the run. */
   readonly context: RunContext;
   readonly end: RunEnd;
   readonly pairing: Pairing;
-  /** `later` holds the messages that followed the open calls of a resumed run. */
+  /** `later` holds the messages after the open calls of a resumed run. */
   readonly conversation: {
     readonly resuming:
       | { readonly calls?: { readonly later: readonly Message[]; readonly decisions: object } | undefined }
       | undefined;
   };
-  /** A run of a session can tell other runs which question it waits for. */
+  /** Lets a run of a session tell other runs which question it waits for. */
   readonly attached: {
     readonly recorder?:
       | { readonly claim: QuestionClaim; readonly posts: UrgentPosts; callKey(call: string): string | undefined }
       | undefined;
-    /** The number of turns of an earlier run inside of the same call that this run goes on with. */
+    /** The number of turns of the earlier run that this nested run continues. */
     readonly turnsBefore?: number | undefined;
   };
   /** Undefined before the first turn. */
   readonly turn: HookTurn | undefined;
-  /** Set for a durable run. `hasEnded` is true once another attempt goes on with the run. */
+  /** Set for a durable run. `hasEnded` is true once another attempt continues the run. */
   readonly effects?: { readonly hasEnded: boolean } | undefined;
-  /** Counts tokens of a model call, in this run and in the runs around it. */
+  /** Counts the tokens of a model call in this run and in its enclosing runs. */
   spend(usage: Usage): void;
   /** Adds a decision to the result and emits a `decision` event. */
   record(decision: Omit<Decision, 'turn'>): void;
@@ -43,27 +43,30 @@ export interface HookRun {
   readonly decisions: readonly Decision[];
   /** Emits an event. Returns false if this type of event has no listener. */
   report(news: RunReport): boolean;
-  /** Budgets for all runs inside of this run. */
+  /** Budgets that apply to all nested runs. */
   budgets?: readonly Budget[] | undefined;
   /** The errors that the tools of the running calls threw, by call id. */
   toolErrors?: Map<string, unknown> | undefined;
-  /** Messages for the runs inside of the running calls, by call id. */
+  /** Messages for the nested runs of the running calls, by call id. */
   briefings?: Map<string, readonly Message[]> | undefined;
-  /** Called at a moment. Resolves to the reason to refuse the call, or to prevent the compaction. */
+  /**
+   * Called when a ready-made lifecycle asks a person or compacts the conversation. Resolves to a reason to refuse the
+   * call or to prevent the compaction.
+   */
   onMoment?: (moment: Moment) => Promise<string | undefined>;
   /** Called with each decision, as soon as it is made. */
   onDecision?: (decision: Decision) => void;
-  /** Called with each event that a ready-made lifecycle or a loader emits. */
+  /** Called with each event of a ready-made lifecycle or a loader. */
   onReport?: (news: RunReport) => void;
-  /** Called once, after the last hook of the run that can change how it ends. */
+  /** Called once, after the last hook of the run that can change the outcome. */
   onEnd?: (outcome: RunOutcome) => void;
-  /** `watch` hears what happens in the run, and in the runs inside. */
+  /** `watch` observes the run and its nested runs. */
   readonly listeners: { readonly watch?: RunWatch | undefined };
 }
 
-/** Receives what happens in runs, to write a trace. */
+/** Observes runs, to write a trace. */
 export interface RunWatch {
-  /** Returns the listeners of a run that starts inside of a watched run, with the watch. */
+  /** Returns the listeners of a nested run, with the watch added. */
   listen<Listeners extends object>(listeners: Listeners, path: readonly string[] | undefined): Listeners;
   /** Called before a hook is called. */
   startHook(site: HookSite): WatchedHook;
@@ -71,20 +74,20 @@ export interface RunWatch {
   startModelCall(run: HookRun, request: ModelCallRequest, attempt: number): (outcome: ModelOutcome) => void;
 }
 
-/** One call of a hook. */
+/** A hook call that a watch observes. */
 export interface WatchedHook {
-  /** Called when a hook calls `next`. The returned function gets the result, for which the hook waits. */
+  /** Called when a hook calls `next`. Pass the promise of the result to the returned function. */
   startNext(): (result: Promise<unknown>) => void;
   end(): void;
 }
 
-/** How a call of a model ended. */
+/** The response or the error of a model call. */
 export interface ModelOutcome {
   readonly response?: ModelResponse | undefined;
   readonly error?: unknown;
 }
 
-/** How a run ended. */
+/** The outcome of a run, as its lifecycles see it. */
 export type RunOutcome =
   | { readonly status: 'completed' | 'suspended'; readonly text: string }
   | { readonly status: 'failed'; readonly error: unknown };
@@ -94,21 +97,23 @@ interface QuestionClaim {
 }
 
 interface UrgentPosts {
-  /** True if a message waits that must not wait for an answer. */
+  /** True if an urgent message waits. An urgent message does not wait for an answer to a question. */
   readonly isUrgent: boolean;
-  /** Calls `listener` when such a message comes. Returns a function that ends this. */
+  /** Calls `listener` when an urgent message arrives. Returns a function that removes the listener. */
   onUrgent(listener: () => void): () => void;
 }
 
-/** A budget for the runs inside of a run. */
+/** A limit that applies to the nested runs of a run. */
 export interface Budget {
   /** The name of the lifecycle, or of the option. */
   readonly by: string;
-  /** The `wrapModelCall` hook that counts the calls of the run itself. Without one, they do not count. */
+  /** The `wrapModelCall` hook that counts the calls of the run itself. Without it, only nested runs are counted. */
   readonly counter?: unknown;
-  /** Called before a model call. Returns the reason to refuse the call, or a function that gets the usage of the call. */
+  /**
+   * Called before a model call. Returns a reason to refuse the call, or a function that receives the usage of the call.
+   */
   admit(call: BudgetedCall): string | ((usage: Usage | undefined) => void);
-  /** Called before a tool call. Returns the reason to refuse the call. */
+  /** Called before a tool call. Returns a reason to refuse the call. */
   admitTool?(): string | undefined;
 }
 
@@ -120,12 +125,12 @@ export interface BudgetedCall {
   readonly beginsTurn: boolean;
 }
 
-/** A moment inside of a ready-made lifecycle that other lifecycles react to. */
+/** A moment in a ready-made lifecycle at which other lifecycles can refuse. */
 export type Moment =
   | ({ readonly kind: 'approval' | 'denial'; readonly reason: string } & AskedCall)
   | { readonly kind: 'compaction' | 'compacted' };
 
-/** A call about which a person is asked. */
+/** A tool call that needs the decision of a person. */
 interface AskedCall {
   readonly call: { readonly id: string; readonly name: string; readonly input: unknown };
 }
@@ -134,31 +139,31 @@ interface AskedCall {
 export interface HookTurn {
   /** The number of turns of the run that have asked the model. */
   readonly modelCalls: number;
-  /** Calls `model` outside of the turn, through the `wrapModelCall` hooks. The usage of the run includes the call. */
+  /** Calls `model` outside the turn, through the `wrapModelCall` hooks. The usage of the run includes the call. */
   askAside(model: Model, messages: readonly Message[]): Promise<ModelResponse>;
 }
 
-/** One model or tool call with its hooks, from the start of the outermost hook until it settles. */
+/** One model or tool call with its hooks, from the start of the outermost hook until that hook settles. */
 export interface CallScope {
   readonly run: HookRun;
-  /** False once the outermost hook of a model call has settled. Then `next` rejects in hooks that are still running. */
+  /** False after the outermost hook of a model call has settled. Then `next` rejects in hooks that still run. */
   readonly open: boolean;
-  /** The number of hooks and calls that are running. */
+  /** The number of hooks and calls that still run. */
   busy: number;
 }
 
-/** Key of the internal run inside a RunContext. */
+/** The key under which a RunContext holds its internal run. */
 export const RUN = Symbol.for('keelson.run');
 
-/** Key of the engine in a lifecycle that makes the runs of its agent durable. */
+/** The key of the durable engine in a lifecycle. */
 export const DURABLE = Symbol.for('keelson.durable');
 
-/** Key of the {@link KeptState} of a lifecycle. */
+/** The key under which a lifecycle has its {@link KeptState}. */
 export const KEPT_STATE = Symbol.for('keelson.keptState');
 
 /**
- * State that the hooks of a lifecycle write outside of their runs. In a durable run, `beforeModel` and `afterModel` of such a
- * lifecycle are steps, and what they wrote is part of the result of their step.
+ * State that the hooks of a lifecycle keep between runs. In a durable run, `beforeModel` and `afterModel` of such a
+ * lifecycle are steps. The result of a step includes the writes of its hook.
  */
 export interface KeptState {
   /** Returns the writes since the last call as JSON, or undefined without a write. */
@@ -169,11 +174,13 @@ export interface KeptState {
 
 /** Makes the runs of an agent durable. */
 export interface DurableEngine {
-  /** Returns a log that gets each event once, also if another attempt repeats the run. */
+  /** Returns a log that stores each event once, even if another attempt repeats the run. */
   logOver(log: RunLog): Pick<RunLog, 'append' | 'close'>;
-  /** Returns the configuration of an agent that runs inside of a durable run, so that its calls are steps, too. */
+  /**
+   * Returns the configuration of an agent for a nested run of a durable run. Makes the calls of that agent steps, too.
+   */
   adopt<Config extends object>(config: Config): Config;
-  /** Called before the first hook of a run. May replace the hooks of the run. */
+  /** Called before the first hook of a run. May replace the run's hooks. */
   begin(run: HookRun): Promise<void>;
 }
 
@@ -182,30 +189,32 @@ export function hookRunOf(context: object | undefined): HookRun | undefined {
   return (context as { readonly [RUN]?: HookRun } | undefined)?.[RUN];
 }
 
-/** Returns the same key for a call in every attempt. Some models use the same ids again in each turn. */
+/**
+ * Returns a key for a call that is the same in every attempt. Includes the turn, because some models reuse call ids.
+ */
 export function callKey({ attached, context }: HookRun, call: string, turn = context.turn): string {
   return attached.recorder?.callKey(call) ?? `${context.idempotencyKey}:${turn + (attached.turnsBefore ?? 0)}:${call}`;
 }
 
-/** Returns the id of a run inside of the call with this key. The first run inside has the number 1. */
+/** Returns the id of a nested run from the key of its call. The first nested run of a call has the number 1. */
 export function runIdInside(key: string, number = 1): string {
   return `${key}/${number}`;
 }
 
 /**
- * Returns the token with which a durable run claims its conversation. It is the same in each attempt. Whoever knows the run can
- * end the claim.
+ * Returns the token with which a durable run claims its conversation. The token is the same in each attempt. A caller
+ * that knows the run can end the claim.
  */
 export function durableToken(run: string): string {
   return `durable:${run}`;
 }
 
-/** The reason of a denial, if the person sends a message instead of a decision. */
+/** The reason of a denial if the person sends a message instead of a decision. */
 export const WENT_ON = 'The person went on without a decision.';
 
 /**
- * Asks a person. Meanwhile the session of the run, if it has one, says which question it waits for. A message with
- * `when: 'now'` denies the call, and aborts the signal of the question.
+ * Asks a person. Until the answer, the session of the run names the question that the run waits for. A message with
+ * `when: 'now'` denies the call and aborts the signal of the question.
  */
 export async function whileAsking<T>(
   run: RunContext,
@@ -229,7 +238,7 @@ export async function whileAsking<T>(
 
 const NO_BUDGETS: readonly Budget[] = [];
 
-/** Returns the budgets of a run and of the runs around it. */
+/** Returns the budgets of a run and of its enclosing runs. */
 export function budgetsOf(run: { readonly parent?: object | undefined } | undefined): readonly Budget[] {
   if (run === undefined) return NO_BUDGETS;
   const own = hookRunOf(run)?.budgets;
@@ -237,7 +246,7 @@ export function budgetsOf(run: { readonly parent?: object | undefined } | undefi
   return own === undefined ? outer : [...own, ...outer];
 }
 
-/** Key that marks the request of a model call outside of the turns. Copies of the request keep the mark. */
+/** Marks the request of a model call outside the turns. Copies of the request keep the mark. */
 export const ASIDE = Symbol.for('keelson.aside');
 
 /** Returns true if the model call is not part of a turn, such as the call for a summary. */
@@ -245,7 +254,7 @@ export function isAside(request: object): boolean {
   return ASIDE in request;
 }
 
-/** One hook of one lifecycle in one run. */
+/** One hook of one lifecycle in one run, for decisions and errors. */
 export interface HookSite {
   readonly entry: RegisteredLifecycle;
   readonly point: HookPoint;

@@ -1,51 +1,54 @@
 import type { RegisteredLifecycle } from '../registered-lifecycle.js';
 
 /**
- * Which lifecycles a run has entered and left. A lifecycle that was entered gets exactly one of `afterAgent` or `onError`.
- * The positions count in chain order.
+ * Tracks the lifecycles that a run has entered and left. Each entered lifecycle gets either `afterAgent` or `onError`.
+ * Positions count in chain order.
  */
 export class Pairing {
   /** The number of lifecycles whose `beforeAgent` has returned or is absent. */
   private entered = 0;
   /** The number of lifecycles whose `afterAgent` has run or was skipped. */
   private left = 0;
-  /** The `beforeAgent` hook whose promise has not settled. */
+  /** The `beforeAgent` hook that is still pending. */
   entering: { readonly entry: RegisteredLifecycle; readonly done: Promise<unknown> } | undefined = undefined;
 
-  /** Called before a `beforeAgent` hook. */
+  /** Records that all lifecycles before this one are entered. Called before the `beforeAgent` hook. */
   reach(entry: RegisteredLifecycle): void {
     this.entered = entry.index;
   }
 
-  /** Called when a `beforeAgent` hook has returned a promise. */
+  /** Records the pending promise of a `beforeAgent` hook. */
   await(entry: RegisteredLifecycle, done: Promise<unknown>): void {
     this.entering = { entry, done };
   }
 
-  /** Called when the promise of a `beforeAgent` hook has settled. */
+  /** Records that the `beforeAgent` hook has settled. */
   awaited(): void {
     this.entering = undefined;
   }
 
-  /** Called after a `beforeAgent` hook. */
+  /** Records that the lifecycle is entered. Called after its `beforeAgent` hook. */
   enter(entry: RegisteredLifecycle): void {
     this.entered = entry.index + 1;
     this.entering = undefined;
   }
 
-  /** Called after all `beforeAgent` hooks. */
+  /** Records that all lifecycles are entered. Called after the last `beforeAgent` hook. */
   enterAll(): void {
     this.entered = Number.POSITIVE_INFINITY;
   }
 
-  /** Called before an `afterAgent` hook. Returns false if the lifecycle was not entered. */
+  /**
+   * Records that the lifecycle is left. Called before its `afterAgent` hook. Returns false if the lifecycle was not
+   * entered.
+   */
   leave(entry: RegisteredLifecycle): boolean {
     if (entry.index >= this.entered) return false;
     this.left = entry.index + 1;
     return true;
   }
 
-  /** True if the lifecycle gets `onError` when the run fails now. */
+  /** True if the lifecycle is entered and not left. It then gets `onError` if the run fails. */
   owesError({ index }: RegisteredLifecycle): boolean {
     return index < this.entered && index >= this.left;
   }

@@ -6,36 +6,36 @@ import type { EndAction } from '../hook-action.js';
 import type { ToolCallRequest } from '../lifecycle.js';
 import { RunAbortedError } from '../run-failure.js';
 
-/** An action that ends the run, with the name of the lifecycle and the hook point. */
+/** An action that ends the run, with the lifecycle and the hook point that returned it. */
 export interface Verdict {
   readonly action: EndAction;
   readonly by: string;
   readonly point: HookPoint | 'end';
 }
 
-/** Why a call waits. */
+/** The action that suspended a tool call. */
 export interface CallVerdict extends Verdict {
-  /** The run inside because of which it waits. */
+  /** The nested run that waits, if the call waits because of it. */
   readonly inside?: WaitingRun | undefined;
 }
 
-/** A tool call whose tool has read its signal or started a run. */
+/** A tool call whose tool has read its signal or started a nested run. */
 export interface EnteredCall {
   readonly callId: string;
-  /** The ends of the runs inside. */
+  /** The ends of the active nested runs. */
   readonly inside: readonly RunEnd[];
   /** Aborts the signal of the call. */
   expire(reason: unknown): void;
 }
 
-/** An earlier run inside of a call that goes on. */
+/** An earlier nested run that a call continues. */
 export interface ResumedInside {
   readonly run: WaitingRun;
-  /** The decisions on what waits in it. Undefined if the call is repeated after a crash. */
+  /** The decisions on the nested run. Undefined if the call is repeated after a crash. */
   readonly decisions: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The tool calls of a turn, as far as the end of a run needs them. */
+/** The members of a turn's tool calls that the end of a run uses. */
 export interface CallsInFlight {
   /** The calls as the model made them. */
   readonly parts: readonly ToolCallPart[];
@@ -45,42 +45,45 @@ export interface CallsInFlight {
   readonly halted: boolean;
   /** Aborts the signals of the calls. Created on first use. */
   readonly stop: Stop;
-  /** Explains to the model why a call has no result of its tool. */
+  /** The error result of each call that has none when the run ends early. */
   readonly reason: string;
-  /** Ids of the calls whose tool was started. A lifecycle that needs the ids sets an empty set. */
+  /** Ids of the calls whose tool was started. Undefined unless a lifecycle asks for them with an empty set. */
   ran?: Set<string> | undefined;
   /** Undefined until a tool reads its signal or starts a run. */
   entered?: EnteredCall[] | undefined;
   /** Ids of the calls that were cancelled. */
   readonly cancelled?: ReadonlySet<string> | undefined;
-  /** The calls that hooks suspended. The run ends as suspended once the other calls have results. */
+  /** The calls that hooks suspended. The run ends suspended once all other calls have results. */
   readonly suspended: ReadonlyMap<string, CallVerdict>;
   readonly prior: {
-    /** By call id: the run inside that goes on. */
+    /** By call id: the earlier nested run that the call continues. */
     readonly inside?: ReadonlyMap<string, ResumedInside> | undefined;
   };
   suspend(id: string, verdict: CallVerdict): void;
   /** Returns true while the call has no result. */
   accepts(id: string): boolean;
-  /** Returns true if `resume` approved a call with this id, this name and these arguments. */
+  /** Returns true if `resume` approved a call with this id, name and arguments. */
   isApproved(call: Pick<ToolCallRequest, 'id' | 'name' | 'input'>): boolean;
-  /** Aborts one call, and gives it an error result with this text. Returns false if it has a result or waits for a decision. */
+  /**
+   * Aborts one call, and gives it an error result with this text. Returns false if the call has a result or waits for a
+   * decision.
+   */
   cancel(id: string, text: string): boolean;
-  /** Aborts the calls that have no result yet, and ends the wait for them. */
+  /** Aborts the calls without a result, and stops waiting for them. */
   halt(): void;
 }
 
 /** How a run ends: by an action of a hook, or by an abort. */
 export class RunEnd {
-  /** The first action that ends the run. The run loop stops at its next step. */
+  /** The first action that ends the run. The run loop checks it after each phase. */
   verdict: Verdict | undefined = undefined;
-  /** Set when `afterAgent` begins. From then on no message can be added to the run. */
+  /** True from the start of `afterAgent`. Then no message can be added to the run. */
   closing = false;
-  /** Set when the run ends. From then on late hooks and models have no effect on the run. */
+  /** True after the end of the run. Then late hooks and models have no effect on the run. */
   over = false;
   /** Stopped when the run is aborted. Created on first use, by `stopper`. */
   stop: Stop | undefined = undefined;
-  /** The calls that an early end halts. */
+  /** The running tool calls, which are halted if the run ends early. */
   calls: CallsInFlight | undefined = undefined;
   private aborted: Error | undefined = undefined;
   private owned: Set<unknown> | undefined = undefined;
@@ -88,20 +91,20 @@ export class RunEnd {
   /** `agentStop` is stopped when the agent is closed. */
   constructor(private readonly agentStop: Stop) {}
 
-  /** Ends the run with an action. Returns false if another action was first. */
+  /** Ends the run with an action. Returns false if an earlier action has already ended the run. */
   decide(verdict: Verdict): boolean {
     if (this.verdict !== undefined) return false;
     this.verdict = verdict;
     return true;
   }
 
-  /** The error of an aborted run; undefined while the run is not aborted. */
+  /** The error of an aborted run. Undefined if the run is not aborted. */
   get abortError(): Error | undefined {
     if (this.agentStop.stopped && this.aborted === undefined) this.abort(new RunAbortedError(this.agentStop.reason));
     return this.aborted;
   }
 
-  /** Aborts the run with this error. Only the first call has an effect. */
+  /** Aborts the run with this error. Later calls have no effect. */
   abort(error: Error): void {
     if (this.aborted !== undefined) return;
     this.aborted = this.own(error);
@@ -109,7 +112,7 @@ export class RunEnd {
     this.calls?.halt();
   }
 
-  /** Cancels the tool call at a path, in this run or in a run inside. Returns false if no such call is running. */
+  /** Cancels the tool call at a path, in this run or in a nested run. Returns false if the call is not running. */
   cancel([id = '', ...inside]: readonly string[], reason: string | undefined): boolean {
     if (this.over || this.calls === undefined) return false;
     const { entered = [] } = this.calls;
@@ -131,7 +134,7 @@ export class RunEnd {
     return this.stop;
   }
 
-  /** Resolves like `value`, or rejects if the run is aborted first; `giveUp` is called on an abort. */
+  /** Resolves like `value`, or rejects if the run is aborted first. Calls `giveUp` on an abort. */
   race<T>(value: Awaitable<T>, giveUp?: () => void): Awaitable<T> {
     return this.stop === undefined ? value : this.stop.race(value, giveUp);
   }
@@ -151,7 +154,7 @@ export class RunEnd {
     this.stop?.release();
   }
 
-  /** Marks an error as naming its source already, so that no outer hook is blamed for it. Returns the error. */
+  /** Marks an error that already names its source, so that no outer hook is blamed for it. Returns the error. */
   own<E>(error: E): E {
     this.owned ??= new Set();
     this.owned.add(error);

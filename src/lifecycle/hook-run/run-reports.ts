@@ -1,9 +1,9 @@
 import type { Message } from '../../model/message.js';
 
-/** The first difference of a request from the one before, in the order in which services read a request. */
+/** The first difference between a request and the previous request, in the order in which providers read a request. */
 export interface CacheDifference {
   readonly part: 'tool' | 'instructions' | 'message' | 'settings';
-  /** The position of the tool, or of the message without the instructions. Counts from 0. */
+  /** The index of the tool, or of the message without the instructions. */
   readonly index?: number | undefined;
   /** The name of the tool or of the setting. */
   readonly name?: string | undefined;
@@ -18,46 +18,55 @@ export interface RunReports {
     readonly error: unknown;
     /** `retry` calls the same model again; `fallback` calls another model. */
     readonly action: 'retry' | 'fallback';
-    /** The id of the model that is called next. */
+    /** The id of the model of the next call. */
     readonly model: string;
     /** The wait before the next call, in milliseconds. */
     readonly delayMs: number;
   };
   /**
-   * The service read fewer tokens from its cache than the request before had put there. Not emitted for the first request of a
-   * run or session, and for a request that is too short for a cache. Some services do not report cached tokens.
+   * The provider read fewer tokens from its cache than the previous request had put there.
+   *
+   * Not emitted for the first request of a run or session, and for a request that is too short for a cache. Some
+   * providers do not report cached tokens.
    */
   'cache-miss': {
     readonly cachedTokens: number;
-    /** The tokens of the request before that the service can cache. */
+    /** The number of tokens of the previous request that the provider can cache. */
     readonly expectedTokens: number;
     /**
-     * `changed`: the request does not begin as the one before. `other-model`: another model answered that one. `expired`: the
-     * time to live has passed. `evicted`: none of these, so the service has dropped its cache.
+     * `changed`: the beginning of the request differs from the previous request. `other-model`: another model answered
+     * the previous request. `expired`: the time to live has passed. `evicted`: none of these, so the provider has
+     * dropped its cache.
      */
     readonly cause: 'changed' | 'other-model' | 'expired' | 'evicted';
-    /** Set if `cause` is `changed`. */
+    /** The first difference between the two requests. Set if `cause` is `changed`. */
     readonly difference?: CacheDifference | undefined;
-    /** The names of the lifecycles that changed this part of the request, by their decisions. */
+    /** The names of the lifecycles whose decisions changed this part of the request. */
     readonly by: readonly string[];
   };
-  /** The lifecycle `compaction` starts to summarise the conversation. `messages` is their number before the summary. */
+  /**
+   * The lifecycle `compaction` starts to summarise the conversation. `messages` is the number of messages before the
+   * summary.
+   */
   'compaction-start': { readonly messages: number };
-  /** The lifecycle `compaction` has finished. `messages` is their number now; absent if the messages did not change. */
+  /**
+   * The lifecycle `compaction` has finished. `messages` is the new number of messages, or absent if the messages did
+   * not change.
+   */
   'compaction-end': { readonly messages?: number | undefined };
-  /** A callback extension is not called for a while, because it kept failing. */
+  /** A callback extension failed several times in a row and is paused. */
   'extension-error': {
     readonly extensionId: string;
     /** The callback that failed last. */
     readonly callback: string;
     /** The number of failures in a row. */
     readonly failures: number;
-    /** The time for which the extension is not called, in milliseconds. */
+    /** Milliseconds for which the extension is paused. */
     readonly pauseMs: number;
   };
-  /** The run starts without the tools of some MCP servers. The tools join as soon as their server is connected. */
+  /** The run starts although some MCP servers are not connected. Their tools join when the servers connect. */
   'server-error': {
-    /** The servers that are not connected. `state` is the state in `status()`; `error` is the last error. */
+    /** The servers that are not connected, with their `state` as in `status()` and their last `error`. */
     readonly servers: readonly { readonly name: string; readonly state: string; readonly error?: string | undefined }[];
   };
 }

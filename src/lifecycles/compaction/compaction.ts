@@ -18,36 +18,40 @@ import { createTokenMeter, tokensIn } from './token-meter.js';
 /** Sets when and how a conversation is compacted. Set either `maxTokens` or `maxMessages`. */
 export interface CompactionOptions {
   /**
-   * Compacts the messages when they have more tokens than this. Set it well below the model's context window. The count
-   * is the usage of the last response plus an estimate of the messages after it. The estimate is a quarter of the
-   * characters, plus 1,000 tokens for each image or file. Without a previous response, all messages are estimated.
+   * Compacts the messages when they have more tokens than this. Set it well below the model's context window.
+   *
+   * The number of tokens is the usage of the last response plus an estimate of the messages after it. The estimate is a
+   * quarter of the characters, plus 1,000 tokens for each image or file. Without a previous response, all messages are
+   * estimated.
    */
   readonly maxTokens?: number | undefined;
-  /** Compacts the messages when there are more than this number. Excludes `maxTokens`. */
+  /** Compacts the messages when there are more than this number. Cannot be combined with `maxTokens`. */
   readonly maxMessages?: number | undefined;
-  /** The number of last messages that stay unchanged, within half of the limit. Default: 10. */
+  /** The number of last messages that stay unchanged, if they need at most half of the limit. Default: 10. */
   readonly keep?: number | undefined;
   /** The model that writes the summary, for example a cheaper one. Default: the run's model. */
   readonly model?: Model | undefined;
-  /** Returns the summary of the messages that are removed. Replaces the call of a model. */
+  /** Returns the summary of the messages that are removed. Replaces the summary by a model. */
   readonly summarize?: ((messages: readonly Message[], run: RunContext) => Awaitable<string>) | undefined;
 }
 
 /**
- * Makes a lifecycle that compacts long conversations. Before a model call that would exceed the limit, a summary takes
- * the place of all but the last messages, for the rest of the run and of its session. The record of the session
- * keeps every message. System messages and the last user message stay. A tool call stays together with its results.
- * Instructions do not change.
+ * Makes a lifecycle that compacts long conversations. Before a model call that would exceed the limit, a summary
+ * replaces all but the last messages, for the rest of the run and its session. The record of the session keeps every
+ * message.
  *
- * If the service refuses a model call because the conversation exceeds the context window (`context-overflow`), the
- * conversation is compacted to fit, and the call is made once more. If the last turn alone is too long, its longest tool
- * results are shortened: a note in each says how many characters are left out.
+ * System messages and the last user message stay. A tool call stays together with its results. Instructions do not
+ * change.
  *
- * The summary is a model call outside of the turns: `wrapModelCall` hooks see it, and the run's usage includes its
- * tokens. If the summary fails, is empty, is cut off or is longer than the messages, a warning is logged and the
- * messages stay.
+ * If the provider refuses a model call because the conversation exceeds the context window (`context-overflow`), the
+ * conversation is compacted to fit, and the call is repeated once. If the last turn alone is too long, its longest tool
+ * results are shortened, with a note on the omitted characters.
  *
- * Priority 15: after hooks that change or add messages, so that their changes are summarised; before shell hooks.
+ * The summary is a model call outside the turns: `wrapModelCall` hooks see it, and the run's usage includes its tokens.
+ * If the summary fails, is empty, is cut off or is longer than the messages, a warning is logged and the messages stay.
+ *
+ * Priority 15: after hooks that change or add messages, so that the summary includes their changes, and before shell
+ * hooks.
  *
  * @example
  * const agent = new Agent({ model, tools, lifecycle: [compaction({ maxTokens: 100_000 })] });
@@ -98,7 +102,7 @@ function createCompactor({ rule, isByTokens, summarize }: ResolvedOptions) {
       )
     );
   };
-  /** Compacts to a size that fits into the context window, counted in estimated tokens whatever the options count. */
+  /** Compacts to a size that fits into the context window. Counts estimated tokens, even with `maxMessages`. */
   const compactOverflow = ({ messages, run }: ModelCallRequest, error: ModelError) => {
     const share = weightOf(messages, tokensIn) * fittingShare(error) * MARGIN;
     const maxTokens = isByTokens ? Math.min(share, rule.limit) : share;
@@ -113,21 +117,24 @@ function createCompactor({ rule, isByTokens, summarize }: ResolvedOptions) {
   return { compact, compactOverflow };
 }
 
-/** The changes of a compaction. */
+/** The result of a compaction. */
 interface Outcome {
   readonly messages: readonly Message[];
   readonly cut: Cut | undefined;
-  /** The summary. Undefined if none could be made. */
+  /** The summary. Undefined if no summary could be made. */
   readonly text: string | undefined;
   readonly shorten?: readonly Shortening[] | undefined;
 }
 
-/** Tells the run about the summary and the shortened results. Returns what the model reads, or undefined without a change. */
+/**
+ * Applies the summary and the shortened results to the run. Returns the messages for the model, or undefined if nothing
+ * changed.
+ */
 function told(run: RunContext, { cut, messages, text, shorten = [] }: Outcome): Compacted {
   const isCut = cut !== undefined && text !== undefined;
   if (!isCut && shorten.length === 0) return undefined;
   const own = run.messages;
-  // A hook may have sent other messages than those of the run. Then the change holds for this call only.
+  // A hook may have sent other messages than the messages of the run. Then the change applies to this call only.
   const extra = messages.length - own.length;
   const isOwn = messages.at(-1) === own.at(-1) && (extra === 0 || (extra === 1 && messages[0]?.role === 'system'));
   const given = isOwn ? own : messages.slice(Math.max(0, extra));
@@ -158,7 +165,7 @@ const MARGIN = 0.8;
 
 type Summarize = (messages: readonly Message[], run: RunContext, maxTokens?: number) => Awaitable<string>;
 
-/** One compaction. `maxTokens` limits each request for the summary. */
+/** One compaction. `maxTokens` limits each model request for the summary. */
 interface Task {
   readonly run: RunContext;
   readonly weigh: CutRule['weigh'];
@@ -166,8 +173,8 @@ interface Task {
 }
 
 /**
- * The ratio of the measured size to the estimate of `weigh`, from 1 to 4. A language may explain a factor of up to 4;
- * the remainder is instructions and tools.
+ * Returns the measured size divided by the estimate of `weigh`, from 1 to 4. A language may explain a factor of up to
+ * 4; the rest comes from instructions and tools.
  */
 function scaleOf(messages: readonly Message[], size: number, weigh: CutRule['weigh']): number {
   return Math.min(Math.max(size / weightOf(messages, weigh), 1), 4);
@@ -177,7 +184,7 @@ function weightOf(messages: readonly Message[], weigh: CutRule['weigh']): number
   return messages.reduce((sum, message) => sum + weigh(message), 0);
 }
 
-/** Returns the summary, or undefined if it failed or is empty. Only an abort of the run is rethrown. */
+/** Returns the summary. Returns undefined if it failed or is empty. Rethrows only an abort of the run. */
 async function tryToSummarise(summarise: () => Awaitable<string>, run: RunContext): Promise<string | undefined> {
   try {
     const summary: unknown = await summarise();

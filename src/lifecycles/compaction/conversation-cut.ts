@@ -12,7 +12,7 @@ export interface CutRule {
 
 /** A conversation, split into the messages to summarise and the messages that stay. */
 export interface Cut {
-  /** All messages before `tail`. No tool call in it lacks its results. */
+  /** All messages before `tail`. Each tool call in it has its results. */
   readonly head: readonly Message[];
   /** The messages of `head` that stay unchanged. */
   readonly kept: readonly Message[];
@@ -21,8 +21,10 @@ export interface Cut {
 }
 
 /**
- * Splits a conversation without separating a tool call from its results. Returns undefined if a summary would replace
- * less than a quarter of the limit. Otherwise a conversation that cannot get shorter would be summarised in every turn.
+ * Splits a conversation without separating a tool call from its results.
+ *
+ * Returns undefined if a summary would replace less than a quarter of the limit. Otherwise a conversation that cannot
+ * become shorter would be summarised in every turn.
  */
 export function cutConversation(messages: readonly Message[], rule: CutRule): Cut | undefined {
   const start = startOfTail(messages, rule);
@@ -34,7 +36,10 @@ export function cutConversation(messages: readonly Message[], rule: CutRule): Cu
   return weight > 0 && weight * 4 >= rule.limit ? { head, kept, tail: messages.slice(start) } : undefined;
 }
 
-/** The tail holds at least the last turn, and otherwise at most `keep` messages and half of `limit`. */
+/**
+ * Returns the start of the tail. The tail holds at least the last turn. Beyond that, it holds at most `keep` messages
+ * and half of `limit`.
+ */
 function startOfTail(messages: readonly Message[], { limit, keep, weigh }: CutRule): number {
   let start = messages.length;
   let weight = 0;

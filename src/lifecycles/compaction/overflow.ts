@@ -1,13 +1,15 @@
 import type { ModelError } from '../../model/run-error.js';
 
-/** The ratio if the error names no token counts. */
+/** The assumed ratio if the error names no token counts. */
 const USUAL_RATIO = 0.5;
-/** Smaller numbers in an error are status codes. */
+/** Smaller numbers in an error message are status codes, not token counts. */
 const LEAST_TOKENS = 1_000;
 
 /**
- * Returns the share of a request that fits into the model's context window. Most services name the size of the request
- * and of the window in the error. These are the two largest numbers in its message.
+ * Returns the share of a request that fits into the model's context window.
+ *
+ * Most providers name the size of the request and of the window in the error. These are the two largest numbers in its
+ * message.
  */
 export function fittingShare({ message }: ModelError): number {
   const found = [...message.matchAll(/(?<![\w.-])\d[\d,_]*(?![\w.-]*[a-z])/gi)]

@@ -4,10 +4,10 @@ import { CHARS_PER_TOKEN, tokensIn } from './token-meter.js';
 
 /** A result is not shortened below this number of characters. */
 const LEAST_CHARS = 200;
-/** The note in a shortened result is not longer. */
+/** The maximum length of the note in a shortened result. */
 const NOTE_CHARS = 60;
 
-/** A message whose tool results get shorter. */
+/** A message whose tool results have to be shortened. */
 export interface Shortening {
   readonly message: Message;
   /** The number of characters that each result keeps. */
@@ -16,7 +16,7 @@ export interface Shortening {
 
 /**
  * Returns the messages whose longest results must be shortened so that all messages have at most `maxTokens` estimated
- * tokens: none if the messages fit. Returns undefined if shorter results are not enough.
+ * tokens. Returns an empty array if the messages fit, and undefined if shorter results are not enough.
  */
 export function shorteningFor(messages: readonly Message[], maxTokens: number): readonly Shortening[] | undefined {
   const tokens = messages.reduce((sum, message) => sum + tokensIn(message), 0);
@@ -31,7 +31,7 @@ export function shorteningFor(messages: readonly Message[], maxTokens: number): 
   return messages.filter(isLong).map((message) => ({ message, chars }));
 }
 
-/** Returns the largest limit that saves `excess` characters, or undefined. */
+/** Returns the largest limit that saves `excess` characters. Returns undefined if no limit does. */
 function limitFor(lengths: readonly number[], excess: number): number | undefined {
   const saves = (limit: number) => lengths.reduce((sum, length) => sum + savedFrom(length, limit), 0) >= excess;
   if (!saves(LEAST_CHARS)) return undefined;

@@ -2,14 +2,15 @@ import type { RunContext } from '../../lifecycle/run-context.js';
 import type { AssistantPart, Message } from '../../model/message.js';
 import type { Usage } from '../../model/model.js';
 
-/** The estimate of characters in a token. */
+/** The estimated number of characters in a token. */
 export const CHARS_PER_TOKEN = 4;
 const TOKENS_OF_MEDIA = 1_000;
 
-/** Measures how many tokens the messages of a run, or of a session, have. */
+/** Measures the number of tokens in the messages of a run or a session. */
 export interface TokenMeter {
   /**
-   * Adds an estimate to the usage of the last response. Estimates all messages if the array was replaced since then.
+   * Returns the usage of the last response plus an estimate of the later messages. Estimates all messages if the array
+   * was replaced since then.
    */
   sizeOf(messages: readonly Message[], run: RunContext): number;
   /** Stores the usage of a response. */
@@ -31,7 +32,7 @@ export function createTokenMeter(): TokenMeter {
     sizeOf(messages, run) {
       const reading = readings.get(run.session ?? run);
       if (reading === undefined || messages[reading.count - 1] !== reading.last) return sum(messages);
-      // The next message is the response, which the usage includes.
+      // The next message is the response, which the usage already includes.
       return reading.tokens + sum(messages.slice(reading.count + 1));
     },
     learn(usage, run) {
@@ -70,7 +71,7 @@ function tokensOf(part: Part): number {
     case 'file':
       return TOKENS_OF_MEDIA;
     default:
-      // A provider-specific part type.
+      // A part type of a single provider.
       return 0;
   }
 }

@@ -5,9 +5,9 @@ import type { Tool } from '../../tools/tool.js';
 
 /** The found and the hidden tools of one run. */
 export class FoundTools {
-  /** The names of tools that a search returned or the model called, the latest last. */
+  /** The names of tools that a search returned or the model called. The latest name is last. */
   readonly names = new Set<string>();
-  /** The tools among which the last request lets the model search. Empty if that request did not change. */
+  /** The tools that the model can search after the last request. Empty if that request did not change. */
   tools: readonly Tool[] = [];
   /** The names of the tools that the last request did not offer. */
   hidden: ReadonlySet<string> = new Set();
@@ -16,7 +16,7 @@ export class FoundTools {
 
   constructor(private readonly searchName: string) {}
 
-  /** Ignores the messages of earlier runs. A resumed run continues after its input, so its own searches count. */
+  /** Skips the messages of earlier runs. A resumed run continues after its input, so that its own searches count. */
   skipEarlierRuns(messages: readonly Message[]): void {
     this.skip(messages.slice(0, messages.findLastIndex(({ role }) => role === 'user') + 1));
   }
@@ -26,7 +26,7 @@ export class FoundTools {
     this.last = messages.at(-1);
   }
 
-  /** Reads the messages that are new since the last call. Reads all messages if a lifecycle has replaced them. */
+  /** Reads the messages since the last call. Reads all messages if a lifecycle has replaced them. */
   scan(messages: readonly Message[]): void {
     if (this.scanned > 0 && messages[this.scanned - 1] !== this.last) this.scanned = 0;
     for (const message of messages.slice(this.scanned)) this.read(message);
@@ -43,7 +43,7 @@ export class FoundTools {
 
   private take(structured: unknown): void {
     const found = isObject(structured) && Array.isArray(structured.tools) ? structured.tools : [];
-    // The best match comes first in a result, and is the last to be forgotten.
+    // The best match comes first in a result, and must be forgotten last.
     for (const name of [...found].reverse()) if (typeof name === 'string') this.add(name);
   }
 
@@ -53,7 +53,10 @@ export class FoundTools {
   }
 }
 
-/** Returns the tools of a request with the members that only the tools of the run have, such as `origin`. */
+/**
+ * Returns the tools of a request, completed with the members that a request lacks, such as `origin`. These members come
+ * from the tools of the run.
+ */
 export function wholeTools({ tools, run }: ModelCallRequest): readonly Tool[] {
   const byName = new Map(run.tools.map((tool) => [tool.name, tool]));
   return tools.map((spec) => ({ ...byName.get(spec.name), ...spec }) as Tool);

@@ -3,19 +3,19 @@ import { isObject } from '../../internal/json.js';
 import type { ToolSpec } from '../../model/model.js';
 import type { Tool } from '../../tools/tool.js';
 
-/** Finds tools by words. Returns their names, the best match first. */
+/** Finds tools by words. Returns the names of the tools, the best match first. */
 export type FindTools = (query: string) => readonly string[];
 
-/** A tool in a model request, with the metadata of its tool in the run. */
+/** A tool of a model request, with the metadata of the run's tool. */
 type IndexedTool = ToolSpec & Pick<Tool, 'metadata'>;
 
-/** Allows more edits for each word than the first search, which found nothing. */
+/** The share of edits per word in the second search, which runs only if the first search found nothing. */
 const MISSPELT = (word: string) => word.length > 3 && 0.3;
 
-/** Tools that are indexed in one go. Other work gets the thread between them. */
+/** The number of tools that are indexed before other work may run. */
 const CHUNK = 10;
 
-/** Builds an index of tools by their names, descriptions and argument names. Loads `minisearch` at the first call. */
+/** Builds an index of tools by their names, descriptions and argument names. Loads `minisearch` on the first call. */
 export async function indexTools(tools: readonly IndexedTool[]): Promise<FindTools> {
   const { default: Search } = await import('minisearch');
   const index: MiniSearch<IndexedTool> = new Search({
@@ -48,13 +48,13 @@ function textOf(tool: IndexedTool, field: string): string {
   return field === 'name' ? tool.name : tool.description;
 }
 
-/** Returns the name that the MCP server gave the tool, if the name in requests does not contain it. */
+/** Returns the name of the tool on its MCP server. Returns an empty string if the name in requests contains it. */
 function ownNameOf(tool: IndexedTool): string {
   const own = tool.metadata?.mcpTool;
   return typeof own === 'string' && !tool.name.endsWith(own) ? own : '';
 }
 
-/** Characters of languages that are written without blanks, and of Korean, which adds endings to words. */
+/** Matches characters of languages without spaces between words, and of Korean, which adds endings to words. */
 const LETTERS = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar'].map(
   (script) => `\\p{Script_Extensions=${script}}`,
 );
@@ -62,8 +62,8 @@ const UNSPACED = new RegExp(`^[${LETTERS.join('')}]`, 'u');
 const RUNS = new RegExp(`[${LETTERS.join('')}]+|[^${LETTERS.join('')}]+`, 'gu');
 
 /**
- * Splits names such as `listIssues`, `list_issues` and `list-issues` into words. Text without blanks is split into pairs of
- * neighbouring characters.
+ * Splits names such as `listIssues`, `list_issues` and `list-issues` into words. Text without spaces is split into
+ * pairs of neighbouring characters.
  */
 function wordsOf(text: string): string[] {
   const spaced = text
@@ -88,7 +88,7 @@ function partsOf(word: string, known: ReadonlySet<string>): readonly string[] {
   return splits.find((parts) => parts.every(isKnown)) ?? [];
 }
 
-/** Endings of English plurals, and the endings of their singulars. */
+/** Endings of English plurals, with the endings of their singulars. */
 const PLURALS: readonly (readonly [plural: RegExp, singular: string])[] = [
   [/s$/, ''],
   [/ies$/, 'y'],
@@ -105,10 +105,10 @@ function formsOf(word: string): string[] {
 }
 
 const MAX_DEPTH = 4;
-/** Keywords with schemas that can have properties of the same object. */
+/** Keywords whose schemas can describe properties of the same object. */
 const ALTERNATIVES = ['anyOf', 'oneOf', 'allOf'];
 
-/** Returns the names of the arguments, up to 4 levels deep, also behind alternatives and references. */
+/** Returns the names of the arguments, up to 4 levels deep. Follows alternatives and references. */
 function argumentsOf(schema: unknown): string {
   const seen = new Set<unknown>();
   const names: string[] = [];

@@ -14,24 +14,28 @@ import { type FindTools, indexTools } from './index-tools.js';
 
 /** Options of {@link toolSearch}. */
 export interface ToolSearchOptions {
-  /** The largest number of tools that are all offered. With more tools, the model finds tools by a search. Default: 30. */
+  /**
+   * The largest number of tools that are all offered. With more tools, the model has to search for tools. Default: 30.
+   */
   readonly over?: number | undefined;
   /**
-   * Names of tools that are always offered. `*` matches any characters. A name without `*` that matches no tool is logged
-   * as a warning at the first model call.
+   * Names of tools that are always offered. `*` matches any characters. If a name without `*` matches no tool, a
+   * warning is logged at the first model call.
    */
   readonly pinned?: readonly string[] | undefined;
   /** Names of MCP servers whose tools are always offered. */
   readonly pinnedServers?: readonly string[] | undefined;
   /** The largest number of tools that one search returns. Default: 5. */
   readonly results?: number | undefined;
-  /** How long a found tool stays offered: in this run, or in the conversation, later runs included. Default: `session`. */
+  /**
+   * How long a found tool stays offered: for the run, or for the whole session with its later runs. Default: `session`.
+   */
   readonly keep?: 'run' | 'session' | undefined;
   /** The name of the search tool. Default: `search_tools`. */
   readonly name?: string | undefined;
   /**
-   * If true, a model whose provider searches among tools uses the search of its provider. The options `results`, `keep` and
-   * `name` have no effect then. Default: true.
+   * If true, a model whose provider can search tools uses the search of its provider. Then the options `results`,
+   * `keep` and `name` have no effect. Default: true.
    */
   readonly provider?: boolean | undefined;
 }
@@ -51,18 +55,17 @@ const rules = {
 
 const SOURCES_SHOWN = 30;
 const DESCRIPTION_SHOWN = 200;
-/** The largest number of found tools in a request, so that a long conversation stays below the limits of providers. */
+/** The largest number of found tools in a request, so that a long conversation stays within the limits of providers. */
 const MOST_FOUND = 60;
-/** The time of a search grows with the length of its query. */
+/** Only this many characters of a query are read, because the time of a search grows with the query. */
 const QUERY_READ = 500;
 
 /**
- * Makes a lifecycle that offers few tools of many. If a request has more than `over` tools, the model gets a search tool
- * in place of most of them. A found tool is offered from the next turn on. A request with `over` tools or fewer does not
- * change.
+ * Makes a lifecycle that offers few of many tools. If a request has more than `over` tools, a search tool replaces most
+ * of them. A found tool is offered from the next turn on. A request with at most `over` tools does not change.
  *
- * The application's own tools, which have no `origin`, stay offered if they are at most `over`. Tools that
- * `beforeToolSelection` removes cannot be found. Found tools pass through all hooks, such as approval.
+ * The application's own tools, which have no `origin`, stay offered if there are at most `over` of them. Tools that
+ * `beforeToolSelection` removes cannot be found. Calls of found tools pass through all hooks, such as approval.
  *
  * A model with `findsTools`, such as Claude, gets no search tool: its provider searches among the other tools.
  *
@@ -100,7 +103,7 @@ class ToolSearch {
   private readonly most: number;
   private readonly name: string;
   private readonly runs = new WeakMap<object, FoundTools>();
-  /** The last index, and the tools that it covers. */
+  /** The latest index, with the tools that it covers. */
   private index: { readonly tools: readonly Tool[]; readonly find: Promise<FindTools> } | undefined = undefined;
   private readonly isPinned: (tool: Tool) => boolean;
 
@@ -114,7 +117,10 @@ class ToolSearch {
     this.isPinned = (tool) => origins.includes(tool.origin ?? '') || patterns.some((fits) => fits(tool.name));
   }
 
-  /** Returns the request with the search tool and the pinned and found tools, or the request itself. */
+  /**
+   * Returns the request with the search tool, the pinned tools and the found tools. Returns the request itself if it
+   * needs no search.
+   */
   narrowed(request: ModelCallRequest): ModelCallRequest {
     const found = this.foundIn(request);
     found.tools = [];
@@ -135,11 +141,11 @@ class ToolSearch {
     found.tools = all;
     found.hidden = hidden;
     const offered: ToolSpec[] = request.tools.filter(({ name }) => !hidden.has(name));
-    // A provider that limits the number of tools keeps the first ones.
+    // The search tool comes first, because a provider with a limit keeps the first tools.
     return { ...request, tools: [this.toolFor(all.filter(({ name }) => hidden.has(name))), ...offered] };
   }
 
-  /** Returns the names that are not among the latest found tools. */
+  /** Returns the names of the tools that the request does not offer: all except the latest found ones. */
   private hiddenOf(names: readonly string[], found: FoundTools): ReadonlySet<string> {
     const hidden = new Set(names);
     const known = [...found.names].filter((name) => hidden.has(name));
@@ -148,8 +154,8 @@ class ToolSearch {
   }
 
   /**
-   * Returns the request with marks on the tools that the provider searches. Found tools keep their marks, because a changed
-   * tool would remove the request from the provider's cache.
+   * Returns the request with `deferred` set on the tools that the provider searches. Found tools stay deferred, because
+   * a changed tool would remove the request from the provider's cache.
    */
   private deferred(request: ModelCallRequest, all: readonly Tool[]): ModelCallRequest {
     const isKept = this.keptIn(request, all);
@@ -157,7 +163,7 @@ class ToolSearch {
     return { ...request, tools };
   }
 
-  /** Returns a function that is true for the tools that are always offered. */
+  /** Returns a function that returns true for the tools that are always offered. */
   private keptIn({ toolChoice }: ModelCallRequest, all: readonly Tool[]): (tool: Tool) => boolean {
     const own = all.filter(({ origin }) => origin === undefined);
     const keepsOwn = own.length <= this.over;
@@ -165,7 +171,7 @@ class ToolSearch {
     return (tool) => (keepsOwn && tool.origin === undefined) || tool.name === forced || this.isPinned(tool);
   }
 
-  /** Returns the result of a search, or the error of a call of an unknown tool. Otherwise returns undefined. */
+  /** Returns the result of a search, or the error result for an unknown tool. Otherwise returns undefined. */
   answerTo({ name, tool, needsApproval, input, run }: ToolCallRequest): Awaitable<ToolResult> | undefined {
     const found = this.runs.get(run);
     if (found === undefined || tool !== undefined || needsApproval) return undefined;
@@ -173,7 +179,9 @@ class ToolSearch {
     return found.tools.length === 0 ? undefined : this.unknown(name, found);
   }
 
-  /** Names no tool except the nearest, because the request hides most tools. */
+  /**
+   * Returns the error result for an unknown tool. Names only the nearest tool, because the request hides most tools.
+   */
   private unknown(name: string, { tools, hidden }: FoundTools): ToolResult {
     const near = nearestTool(
       name,

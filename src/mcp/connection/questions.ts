@@ -26,8 +26,10 @@ export class Questions {
   constructor(private readonly options: Pick<ConnectionOptions, 'definition' | 'settings' | 'log' | 'hold'>) {}
 
   /**
-   * Asks the user, with time limits paused. Resolves with `cancel` above the limits, if the host gives no valid answer, and
-   * as soon as the server withdraws the question. Rejects with an error for the server if the question is invalid.
+   * Asks the user, with time limits paused. Rejects with an error for the server if the question is invalid.
+   *
+   * Resolves with `cancel` if the question is too long, too many questions are open, the host gives no valid answer, or
+   * the server withdraws the question.
    */
   async ask(params: McpParams, signal: AbortSignal): Promise<McpElicitationAnswer> {
     const { definition, settings, hold } = this.options;

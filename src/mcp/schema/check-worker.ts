@@ -65,8 +65,9 @@ export class CheckWorker {
   }
 
   /**
-   * Resolves with undefined if no worker can start here. Rejects with the reason of the abort signal. A limit or a failure
-   * becomes a problem.
+   * Checks a schema or a value in the worker. Resolves with undefined if no worker can start here.
+   *
+   * A check that fails or exceeds a limit resolves with a `problem`. Rejects with the reason of the abort signal.
    */
   check(job: CheckJob): Promise<CheckOutcome | undefined> {
     this.waiting += 1;

@@ -80,12 +80,14 @@ export class Loader {
     await Promise.all([connected, this.servers.connectIdle()]);
   }
 
-  /** Adds one server and connects to it. Throws if the server would not get its name. */
+  /**
+   * Adds one server and connects to it. Throws if another server of this name takes precedence or has the same origin.
+   */
   async add(name: string, config: unknown, origin: McpServerOrigin): Promise<McpServerStatus> {
     if (this.isClosed) throw new McpUnavailableError(name, 'the loader is closed.');
     const entry = readServer(name, config, origin);
     if (!this.servers.claims.isFree(entry))
-      throw invalidOption('name', 'a name that no server with precedence has', name);
+      throw invalidOption('name', 'a name that no server of the same or a higher precedence has', name);
     await this.servers.put(entry);
     await this.servers
       .list()

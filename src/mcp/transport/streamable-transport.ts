@@ -150,7 +150,10 @@ export class StreamableTransport implements McpTransport {
     if (isOffered && !this.channel.isClosed) this.oninterrupted?.();
   }
 
-  /** Resolves with false if the server offers no such stream. */
+  /**
+   * Reads the stream until the connection closes. Resolves with false if the server does not offer a stream for its own
+   * messages.
+   */
   private async listenUntil(closed: AbortSignal): Promise<boolean> {
     try {
       const response = await this.http.openStream(closed);

@@ -6,24 +6,24 @@ export interface Block {
   readonly role: 'user' | 'assistant' | 'reasoning' | 'call' | 'note' | 'error';
   readonly who: string;
   readonly text: string;
-  /** The arguments of a call. */
+  /** The arguments of a tool call. */
   readonly input?: string | undefined;
-  /** The ids of the runs inside of a call. */
+  /** The ids of the nested runs of a tool call. */
   readonly inside?: readonly string[] | undefined;
   readonly mark: Mark;
   readonly depth: number;
   readonly runId: string;
-  /** The index of the record that has the text. */
+  /** The index of the record that contains the text. */
   readonly index: number;
   readonly item: Item | undefined;
 }
 
-/** Returns a string as it is, and other values as JSON. */
+/** Returns a string unchanged, and any other value as JSON. */
 export function jsonText(value: unknown, indent = 0): string {
   return typeof value === 'string' ? value : (JSON.stringify(value, null, indent) ?? '');
 }
 
-/** Returns the conversation of a run and of the runs inside, in order. */
+/** Returns the conversation of a run and of its nested runs, in order. */
 export function conversationOf(story: Story): readonly Block[] {
   const agents = new Map<string, string>();
   return story.records.flatMap((record, index) => {
@@ -71,7 +71,7 @@ function blocksIn(place: Place, record: TraceRecord): readonly BlockContent[] {
   }
 }
 
-/** A call is shown where it began, before the runs inside. */
+/** Returns the block of a tool call. The block is placed at the start of the call, before its nested runs. */
 function callOf({ story, item }: Place, { name, input }: TraceRecordOf<'tool-start'>): BlockContent {
   const end = item?.isOpen === false ? story.records[item.to] : undefined;
   const inside = [...story.callers].flatMap(([runId, caller]) => (caller === item ? [runId] : []));

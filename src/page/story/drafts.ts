@@ -1,15 +1,15 @@
 import type { Group, Item, Lane } from './story.js';
 
-/** A value that is still being built. */
+/** A mutable version of a type, for values that are still being built. */
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** A lane that still gets items. */
+/** A lane to which items are still added. */
 export type LaneDraft = Omit<Lane, 'items' | 'group'> & { readonly group: GroupDraft; readonly items: ItemDraft[] };
 
-/** An item that may still be open. */
+/** An item that may not have ended yet. */
 export type ItemDraft = Omit<Draft<Item>, 'lane'> & { readonly lane: LaneDraft };
 
-/** A group that still gets lanes. */
+/** A group to which lanes are still added. */
 export interface GroupDraft extends Omit<Group, 'lanes' | 'parent'> {
   readonly parent: LaneDraft | undefined;
   lanes: LaneDraft[];
@@ -19,7 +19,7 @@ export interface GroupDraft extends Omit<Group, 'lanes' | 'parent'> {
 export class Lanes {
   readonly groups = new Map<string, GroupDraft>();
 
-  /** Returns the group of the runs that an agent has inside of a lane. */
+  /** Returns the group of the nested runs that an agent has below a lane. */
   group(agent: string, parent: LaneDraft | undefined): GroupDraft {
     const key = parent === undefined ? agent : `${parent.group.key}\n${parent.name}\n${agent}`;
     const depth = parent === undefined ? 0 : parent.group.depth + 1;
@@ -36,7 +36,7 @@ export class Lanes {
     return lane;
   }
 
-  /** Returns the groups with their lanes in the order of the page. `order` has the names of lifecycles. */
+  /** Returns the groups and their lanes in the order of the page. `order` lists the names of the lifecycles. */
   inOrder(order: readonly string[]): GroupDraft[] {
     const place = ({ kind, name }: LaneDraft) => KINDS.indexOf(kind) * 10_000 + order.indexOf(name);
     for (const group of this.groups.values()) group.lanes.sort((a, b) => place(a) - place(b));

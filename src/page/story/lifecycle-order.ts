@@ -1,8 +1,8 @@
 import type { TraceRecord } from '../../trace/record.js';
 
 /**
- * Returns the names of the lifecycles in the order in which their hooks begin. A record of a hook is written when the hook
- * ends, so that the records of wraps are in the opposite order.
+ * Returns the names of the lifecycles in the order in which their hooks begin. A hook is recorded when it ends, so the
+ * records of wrap hooks are in the opposite order.
  */
 export function lifecycleOrder(records: readonly TraceRecord[]): readonly string[] {
   const order: string[] = [];

@@ -4,7 +4,7 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** Longer texts are shown one after the other, because the table of the comparison would grow with their product. */
+/** Longer texts are shown without a comparison, because its table would grow with the product of their lengths. */
 const MOST_LINES = 500;
 
 /** Compares two texts line by line. */
@@ -33,7 +33,7 @@ export function lineDiff(before: string, after: string): readonly DiffLine[] {
   return found;
 }
 
-/** Returns the length of the longest common part of `a` from i and `b` from j, for each i and j. */
+/** Returns the length of the longest common subsequence of `a` from i and `b` from j, for each i and j. */
 function commonLengths(a: readonly string[], b: readonly string[]): Uint16Array {
   const width = b.length + 1;
   const table = new Uint16Array((a.length + 1) * width);

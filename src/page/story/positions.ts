@@ -1,8 +1,9 @@
 import type { TraceRecord } from '../../trace/record.js';
 
 /**
- * Returns the place of each record on the time line, in pixels from 0 to `width`. Half of the width is shared by time, and half by
- * the number of records, so that a run without waits can be read too.
+ * Returns the position of each record on the time line, in pixels from 0 to `width`.
+ *
+ * Half of the width represents time, the other half the number of records, so that short records are also readable.
  */
 export function positionsOf(records: readonly TraceRecord[], width: number): Float64Array {
   const times = records.map(writtenAt);
@@ -19,7 +20,10 @@ export function positionsOf(records: readonly TraceRecord[], width: number): Flo
   });
 }
 
-/** The record of a hook or of a model call has the time of its beginning, and is written at its end. */
+/**
+ * Returns the time at which a record was written. Records of hooks and model calls contain the time of their start, and
+ * are written at their end.
+ */
 function writtenAt(record: TraceRecord): number {
   return record.type === 'hook' || record.type === 'model-call' ? record.at + record.ms : record.at;
 }

@@ -1,7 +1,7 @@
 import type { Cause, Finding } from '../../trace/explain/finding.js';
 import type { Item, Lane, Story } from './story.js';
 
-/** Returns the items that lead from a failure, seen from the outermost run, to the part that caused it. */
+/** Returns the items from a failure, as the outermost run shows it, to the part that caused it. */
 export function redPath(story: Story, { records, by }: Finding): readonly Item[] {
   const shown = [...records].reverse().flatMap((index) => story.itemOf.get(index) ?? []);
   const [effect] = shown;
@@ -12,14 +12,14 @@ export function redPath(story: Story, { records, by }: Finding): readonly Item[]
   return [...unique];
 }
 
-/** Returns the tool calls that lead to the run of an item, from the outermost. */
+/** Returns the tool calls that enclose an item, outermost first. */
 function callersOf({ callers }: Story, { runId }: Item): readonly Item[] {
   const found: Item[] = [];
   for (let caller = callers.get(runId); caller !== undefined; caller = callers.get(caller.runId)) found.unshift(caller);
   return found;
 }
 
-/** Returns the last item of the lane of the cause up to the end of the effect, in the run itself or in an outer one. */
+/** Returns the last item in the lane of the cause before the end of the effect, in the same run or in an outer run. */
 function causeItem(path: readonly Item[], { kind, name }: Cause): Item | undefined {
   const isOfCause = (lane: Lane) => lane.kind === kind && lane.name === name;
   if (path.some(({ lane }) => isOfCause(lane))) return undefined;

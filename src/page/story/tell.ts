@@ -20,13 +20,13 @@ export function tell(records: readonly TraceRecord[]): Story {
   return { records, findings, groups, items, itemOf: teller.itemOf, callers: teller.callers };
 }
 
-/** The open parts of a run. */
+/** The items of a run that have not ended. */
 interface OpenRun {
   readonly group: GroupDraft;
   turn: ItemDraft | undefined;
-  /** The index of the record at which the model call of the turn began, with its hooks. */
+  /** The index of the first record of the turn's model call and its hooks. */
   begun: number;
-  /** The index of the record at which the current attempt began. */
+  /** The index of the first record of the current attempt. */
   asked: number;
   /** The index of the last record of the run. */
   last: number;
@@ -40,7 +40,7 @@ class Teller {
   readonly itemOf = new Map<number, ItemDraft>();
   readonly callers = new Map<string, ItemDraft>();
   private readonly runs = new Map<string, OpenRun>();
-  /** The open tool calls, by the ids of the calls that lead to them. */
+  /** The open tool calls, by path: the ids of the enclosing tool calls and of the call. */
   private readonly calls = new Map<string, ItemDraft>();
 
   constructor(private readonly records: readonly TraceRecord[]) {}
@@ -58,14 +58,14 @@ class Teller {
 
   private startRun({ runId, agent, path }: TraceRecordOf<'run-start'>, index: number): void {
     const caller = path && this.calls.get(keyOf(path));
-    // A run that starts again could be inside of itself.
+    // Ignores a repeated start of a run, because the run would then enclose itself.
     if (caller !== undefined && !this.runs.has(runId)) this.callers.set(runId, caller);
     const group = this.lanes.group(agent, caller?.lane);
     this.lanes.lane(group, 'turns', agent);
     this.runs.set(runId, { group, turn: undefined, begun: index, asked: index, last: index });
   }
 
-  /** Adds an item to a lane. It ends at the record, and begins there if it has no `from`. */
+  /** Adds an item that ends at the record to a lane. Without `from`, the item also starts at this record. */
   add(lane: LaneDraft, index: number, { from = index, ms, ...drawn }: Drawn): ItemDraft {
     const { runId, turn } = { turn: undefined, ...this.records[index] } as { runId: string; turn: number | undefined };
     const item = { ...drawn, id: index, lane, runId, turn, from, to: index, isOpen: false, ms };
@@ -76,12 +76,12 @@ class Teller {
     return item;
   }
 
-  /** Adds a moment to the lane of the turns. */
+  /** Adds an item without a duration to the lane of the turns. */
   note({ group }: OpenRun, index: number, drawn: Drawn): void {
     this.add(this.lanes.lane(group, 'turns', group.agent), index, drawn);
   }
 
-  /** Starts an item that ends later. */
+  /** Adds an item that ends at a later record. */
   open(lane: LaneDraft, index: number, drawn: Drawn): ItemDraft {
     const item = this.add(lane, index, drawn);
     item.isOpen = true;
@@ -132,7 +132,10 @@ const DECISION_MARKS: Readonly<Record<string, Mark>> = {
   pass: 'failed',
 };
 
-/** How each type of record is told. A type that is missing is a note on the turns; `undefined` work is left out. */
+/**
+ * The function that adds the items of each type of record. A type without an entry becomes a note in the lane of the
+ * turns; a type with `undefined` is skipped.
+ */
 const TELLERS: { readonly [Type in TraceRecord['type']]?: (scene: Scene, record: TraceRecordOf<Type>) => void } = {
   'turn-start'({ teller, run, index }, { turn }) {
     const lane = teller.lanes.lane(run.group, 'turns', run.group.agent);

@@ -51,7 +51,10 @@ export class App {
     });
   }
 
-  /** Shows a trace. If it is longer than before, keeps what a person has chosen, unfolded, scrolled to and focused. */
+  /**
+   * Shows a trace. If the trace is a longer version of the shown one, keeps the selection, the folding, the scroll
+   * position and the focus.
+   */
   show(records: readonly TraceRecord[], isLonger = false): void {
     const earlier = isLonger ? this.selected : undefined;
     this.story = tell(records);
@@ -72,11 +75,11 @@ export class App {
     this.time.replaceChildren(this.timeline.root);
     this.choose(this.story.findings[0]);
     this.toolbar.searchAgain();
-    // Behind the time line, whose measures would otherwise wait for the layout of the conversation.
+    // Placed after the time line, whose measurements would otherwise wait for the layout of the conversation.
     this.talk.replaceChildren(this.conversation.root);
   }
 
-  /** Shows more of the same trace. `again` is the selected item, which was `earlier`. */
+  /** Shows a longer version of the same trace. `again` is the selected item, which was `earlier` before. */
   private goOn(earlier: Item, again: Item): void {
     const { story } = this;
     this.selected = again;
@@ -84,7 +87,7 @@ export class App {
     this.lead(findAgain(story.findings, this.chosen) ?? story.findings[0]);
     this.conversation.show(story);
     this.conversation.mark(again);
-    // The records of an item change only when it ends.
+    // The details of an item change only when it ends.
     if (earlier.isOpen === again.isOpen) this.details.querySelector('header')?.replaceWith(headOf(story, again));
     else this.details.replaceChildren(detailsOf(story, again));
     this.toolbar.searchAgain();
@@ -98,7 +101,7 @@ export class App {
     else this.details.replaceChildren();
   }
 
-  /** Shows a finding as the chosen one, and the way to its cause. */
+  /** Shows a finding as selected. Returns the items from the finding to its cause. */
   private lead(finding: Finding | undefined): readonly Item[] {
     this.chosen = finding;
     const path = finding === undefined ? [] : redPath(this.story, finding);

@@ -2,7 +2,7 @@ import { type Block, conversationOf } from '../story/conversation.js';
 import type { Item, Story } from '../story/story.js';
 import { element, longText } from './element.js';
 
-/** The conversation beside the time line. Runs inside of a tool call are folded. */
+/** The conversation beside the time line. Nested runs are folded. */
 export class Conversation {
   readonly root = element('div', { class: 'blocks' });
   private callers: Story['callers'] = new Map();
@@ -14,7 +14,7 @@ export class Conversation {
 
   constructor(private readonly select: (item: Item) => void) {}
 
-  /** Shows a trace, or a longer version of the same trace. A block that has not changed keeps its element. */
+  /** Shows a trace, or a longer version of the same trace. An unchanged block keeps its element. */
   show(story: Story): void {
     const { blocks, articles } = this;
     this.callers = story.callers;
@@ -31,20 +31,20 @@ export class Conversation {
     this.arrange();
   }
 
-  /** Shows only the blocks that contain the text. */
+  /** Hides the blocks that do not contain the text. */
   search(query: string): void {
     this.query = query;
     this.arrange();
   }
 
-  /** Marks the blocks of an item. */
+  /** Highlights the blocks of an item. */
   mark(item: Item): void {
     this.articles.forEach((article, index) => {
       article.classList.toggle('marked', this.blocks[index]?.item === item);
     });
   }
 
-  /** Unfolds the runs around an item, and scrolls to its first block. */
+  /** Unfolds the runs that enclose an item, and scrolls to the first block of the item. */
   reveal(item: Item): void {
     let runId: string | undefined = item.runId;
     for (; runId !== undefined; runId = this.callers.get(runId)?.runId) this.opened.add(runId);
@@ -99,7 +99,7 @@ export class Conversation {
   private insideOf(runId: string): HTMLElement {
     const button = element('button', {
       class: 'inside',
-      text: 'Messages inside of this call',
+      text: 'Messages inside this call',
       attributes: { 'data-run': runId, 'aria-expanded': 'false' },
     });
     button.addEventListener('click', (event) => {
@@ -111,12 +111,15 @@ export class Conversation {
   }
 }
 
-/** True for two versions of a block that look the same. The result of a call, and the runs inside, can come later. */
+/**
+ * True if two versions of a block look the same. A longer version of the trace may add the result of a call and its
+ * nested runs.
+ */
 function isSame(a: Block, b: Block | undefined): boolean {
   return a.text === b?.text && a.mark === b.mark && a.inside?.length === b.inside?.length;
 }
 
-/** Scrolls the list, and not the page. Blocks get their heights in the next frame. */
+/** Scrolls the list without scrolling the page. Waits for the next frame, because blocks get their heights there. */
 function scrollTo(article: HTMLElement): void {
   requestAnimationFrame(() => {
     const box = article.closest('section');

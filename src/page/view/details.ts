@@ -8,7 +8,7 @@ import { countText } from './figures.js';
 import { wordsOf } from './time/bars.js';
 import { sizesOf } from './time/context.js';
 
-/** Shows what is known of an item. */
+/** Creates the details of an item. */
 export function detailsOf(story: Story, item: Item): HTMLElement {
   const { from, to, isOpen } = item;
   const last = isOpen ? from : to;
@@ -26,7 +26,7 @@ export function detailsOf(story: Story, item: Item): HTMLElement {
   );
 }
 
-/** Shows the name and the numbers of an item. */
+/** Creates the heading of an item, with its name and its numbers. */
 export function headOf(story: Story, item: Item): HTMLElement {
   const { agent } = item.lane.group;
   const where = [`agent ${agent}`, item.turn === undefined ? undefined : `turn ${item.turn}`, ...wordsOf(story, item)];

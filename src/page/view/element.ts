@@ -1,12 +1,14 @@
 import { safeText } from '../../internal/safe-text.js';
 
-/** The parts of an element. Every text is shown as text, without characters that hide or reorder it. */
+/**
+ * The attributes and children of an element. Strings are shown as text, without characters that hide or reorder text.
+ */
 export interface Parts {
   readonly class?: string | undefined;
   readonly text?: string | undefined;
-  /** The name for people who do not see the element. */
+  /** The accessible name of the element. */
   readonly label?: string | undefined;
-  /** The text that appears beside the pointer. */
+  /** The tooltip. */
   readonly title?: string | undefined;
   readonly attributes?: Readonly<Record<string, string>> | undefined;
   readonly onClick?: (() => void) | undefined;
@@ -31,7 +33,7 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** Creates an element of a drawing. */
+/** Creates an SVG element. */
 export function drawn(tag: string, attributes: Readonly<Record<string, string | number>>, text?: string): SVGElement {
   const made = document.createElementNS(SVG, tag) as SVGElement;
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
@@ -41,7 +43,7 @@ export function drawn(tag: string, attributes: Readonly<Record<string, string | 
 
 const STEP = 100_000;
 
-/** Shows a text. Of a long text, the beginning is shown, and a button shows more. */
+/** Shows a text. A long text is cut, with a button that shows the rest. */
 export function longText(text: string, className: string, first = 2_000): HTMLElement {
   const shown = element('pre', { class: className });
   const box = element('div', { class: 'long' }, shown);

@@ -4,19 +4,19 @@ import { element } from './element.js';
 
 const MOST = 100;
 
-/** Callbacks of the list. */
+/** Callbacks of the list of findings. */
 export interface FindingActions {
   choose(finding: Finding): void;
   select(item: Item): void;
 }
 
-/** A finding, and the way from it to its cause. */
+/** A finding, and the items from the finding to its cause. */
 interface Choice {
   readonly finding: Finding;
   readonly path: readonly Item[];
 }
 
-/** The list of what went wrong. */
+/** The list of findings. */
 export class Findings {
   private shown: readonly Finding[] = [];
 
@@ -25,7 +25,9 @@ export class Findings {
     private readonly actions: FindingActions,
   ) {}
 
-  /** Shows the list, and the way of the chosen finding. The focus stays on the same finding, or on the same step of its way. */
+  /**
+   * Shows the list, and the path from the selected finding to its cause. The focus stays on the same finding or step.
+   */
   show({ findings }: Story, choice: Choice | undefined): void {
     const { root, actions } = this;
     const active = document.activeElement;
@@ -41,8 +43,9 @@ export class Findings {
 }
 
 /**
- * Returns the finding about the same part in a longer version of the trace. Its text can have other numbers. A finding about
- * the whole run can have other records too.
+ * Returns the same finding in a longer version of the trace: the finding about the same part.
+ *
+ * Its text may have other numbers. A finding about the whole run may also have other records.
  */
 export function findAgain(findings: readonly Finding[], earlier: Finding | undefined): Finding | undefined {
   if (earlier === undefined) return undefined;

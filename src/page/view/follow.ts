@@ -23,7 +23,7 @@ export function followFolder(app: App): void {
   const look = async () => {
     const traces: readonly Listed[] = await (await read('traces')).json();
     list(picker, traces);
-    // A trace that was removed cannot be followed.
+    // A deleted trace cannot be followed.
     if (picker.value === '') isChosen = false;
     const newest = traces[0];
     if (!isChosen && newest !== undefined) picker.value = newest.id;
@@ -45,7 +45,7 @@ export function followFolder(app: App): void {
   void again();
 }
 
-/** Rejects with the reason, a string, if the server refuses. */
+/** Rejects with a string, the reason, if the server refuses. */
 async function read(path: string): Promise<Response> {
   const response = await fetch(path);
   if (!response.ok) return Promise.reject(await response.text());

@@ -7,7 +7,9 @@ export interface KeyActions {
   isInTimeline(): boolean;
 }
 
-/** Arrow keys move on the time line, `n` and `p` go through the findings, `/` goes to the search. */
+/**
+ * Registers the keys: arrow keys move on the time line, `n` and `p` go through the findings, `/` focuses the search.
+ */
 export function onKeys(actions: KeyActions): void {
   const keys: Readonly<Record<string, () => void>> = {
     n: () => actions.nextFinding(1),

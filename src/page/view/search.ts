@@ -12,14 +12,14 @@ export const FILTERS = {
 /** The name of a filter. */
 export type Filter = keyof typeof FILTERS;
 
-/** Longer records are searched up to here. */
+/** Only this many characters of a record are searched. */
 const SEARCHED = 50_000;
 
 /** Finds items by the words of their records. Prepares each record once. */
 export class Search {
   private readonly texts: string[];
 
-  /** `earlier` has searched the beginning of the same trace. */
+  /** `earlier` has already prepared the beginning of the same trace. */
   constructor(
     private readonly story: Story,
     earlier?: Search,
@@ -27,12 +27,12 @@ export class Search {
     this.texts = earlier?.texts ?? [];
   }
 
-  /** Prepares all texts, so that the first search is as fast as the others. */
+  /** Prepares all texts in advance, so that the first search is fast. */
   prepare(): void {
     for (const index of this.story.records.keys()) this.textAt(index);
   }
 
-  /** Returns the items that match, or undefined for all. */
+  /** Returns the items that match. Returns undefined if all items match. */
   find(query: string, filter: Filter): ReadonlySet<Item> | undefined {
     if (query === '' && filter === 'all') return undefined;
     const told = this.itemsThatTell(query);
@@ -40,7 +40,10 @@ export class Search {
     return new Set(this.story.items.filter((item) => fits(item, filter) && isFound(item)));
   }
 
-  /** A record belongs to its item and to its turn. A record before the first turn belongs to the first item of its run. */
+  /**
+   * Returns the items whose records contain the words. A record belongs to its item and to its turn, or, before the
+   * first turn, to the first item of its run.
+   */
   private itemsThatTell(query: string): ReadonlySet<Item | undefined> {
     const { records, items, itemOf } = this.story;
     const turns = new Map<string, Item>();
@@ -50,7 +53,7 @@ export class Search {
       if (item?.kind === 'turn') turns.set(runId, item);
       if (!this.textAt(index).includes(query)) return;
       found.add(turns.get(runId) ?? items.find((one) => one.runId === runId));
-      // An item that is drawn from an earlier record does not tell of that record.
+      // Skips an item that is drawn from an earlier record.
       if (item?.from !== index || item.id === index) found.add(item);
     });
     return found;

@@ -52,7 +52,7 @@ export class Toolbar {
     this.count.textContent = text;
   }
 
-  /** Says that the page cannot follow the folder, or nothing. */
+  /** Shows a warning, such as that the page cannot follow the folder. An empty string removes the warning. */
   warn(text: string): void {
     this.warning.textContent = safeText(text);
   }

@@ -21,27 +21,29 @@ export type { AiSdkModel } from './model.js';
 
 /** Options of {@link aiSdk}, applied to each model call. */
 export interface AiSdkOptions {
-  /** HTTP headers sent with each request, by providers that use HTTP. */
+  /** HTTP headers sent with each request, if the provider uses HTTP. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * How often a failed request is retried. Default: 2. Retries status 408, 409, 429 and 5xx, and a lost connection.
-   * An answer that has begun is not retried. Waits as long as the server asks, but fails at once if that is more than a
-   * minute. Use 0 if a lifecycle retries.
+   * How often a failed request is retried. Default: 2. Retries status 408, 409, 429 and 5xx, and a lost connection, but
+   * not an answer that has begun.
+   *
+   * Waits as long as the server asks, but fails at once if that is more than a minute. Use 0 if a lifecycle retries.
    */
   readonly maxRetries?: number | undefined;
   /**
-   * Tools that the provider defines, by name, such as `{ web_search: openai.tools.webSearch() }`.
-   * The provider usually executes them itself. A call that it returns is executed by the agent's tool of the same name.
+   * Tools that the provider defines, by name, such as `{ web_search: openai.tools.webSearch() }`. The provider usually
+   * executes these tools itself. If it returns a call instead, the agent's tool of the same name executes the call.
    */
   readonly providerTools?: Readonly<Record<string, object>> | undefined;
   /**
-   * Downloads images and files whose URLs the model does not read. Without this callback nothing is fetched.
-   * A URL in a message can come from an untrusted source and point into your own network.
+   * Downloads images and files whose URLs the model does not read. Without this callback, nothing is downloaded,
+   * because a URL in a message may be untrusted and point into your own network.
    */
   readonly download?: AiSdkDownloader | undefined;
   /**
-   * How the model is asked for structured output. Default: `native` for models of OpenAI, Anthropic and xAI, `after-tools` for others. If the service refuses, the next mode is
-   * tried and kept: `after-tools`, then `tool`, then the schema in the instructions.
+   * How the model is asked for structured output. Default: `native` for models of OpenAI, Anthropic and xAI,
+   * `after-tools` for others. If the provider refuses, the next mode is tried and kept: `after-tools`, then `tool`,
+   * then the schema in the instructions.
    */
   readonly outputMode?: OutputMode | undefined;
 }

@@ -3,7 +3,7 @@ import type { AiSdkModel } from './model.js';
 
 type Ttl = '5m' | '1h';
 
-/** Returns the provider options of a cache mark, or undefined for a provider that wants no marks. */
+/** Returns the provider options of a cache breakpoint. Returns undefined for a provider that needs none. */
 function markFor({ provider, modelId }: AiSdkModel, ttl: Ttl): WireObject | undefined {
   const lifetime = ttl === '1h' ? { ttl } : {};
   if (/^amazon-bedrock/.test(provider) && !/anthropic/.test(provider)) {
@@ -15,8 +15,8 @@ function markFor({ provider, modelId }: AiSdkModel, ttl: Ttl): WireObject | unde
 }
 
 /**
- * Returns the call options with cache marks at the end of the instructions, of the tools and of the conversation. Marks
- * of the application stay.
+ * Returns the call options with cache breakpoints at the end of the instructions, of the tools and of the conversation.
+ * Breakpoints of the application stay.
  */
 export function withCacheMarks(options: WireObject, model: AiSdkModel, ttl: Ttl): WireObject {
   const mark = markFor(model, ttl);

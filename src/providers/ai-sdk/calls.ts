@@ -14,17 +14,18 @@ import { speaksChat } from './result.js';
 
 const LONGEST_NAME = 64;
 
-/** The model of a prompt, and the ids of the calls that this model made. */
+/** The model of a prompt, and the ids of the calls that it made. */
 export interface CallTarget {
   readonly model: AiSdkModel;
   readonly ownIds: ReadonlySet<string>;
 }
 
 /**
- * Replaces call ids and tool names that the provider refuses. Messages of another provider contain such ids, and can
- * repeat them.
- * Chat completions servers other than OpenAI accept any id, and some need their own ids unchanged.
- * Mistral's models have the strictest rules on any host.
+ * Replaces call ids and tool names that the provider refuses. Such ids come from messages of another provider, which
+ * may also repeat ids.
+ *
+ * Chat completions servers other than OpenAI accept any id, and some need their own ids unchanged. Mistral's models
+ * have the strictest rules on any host.
  */
 export function withAcceptedCalls(prompt: readonly WireObject[], { model, ownIds }: CallTarget): readonly WireObject[] {
   const isMistral = model.provider.startsWith('mistral') || MISTRAL_MODEL.test(model.modelId);
@@ -36,8 +37,8 @@ export function withAcceptedCalls(prompt: readonly WireObject[], { model, ownIds
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * Replaces ids and names. A call that the provider executed keeps its id, since its result has the same id in the
- * assistant message.
+ * Replaces ids and names. A call that the provider executed keeps its id, because its result in the same message has
+ * this id too.
  */
 function withIds(prompt: readonly WireObject[], rule: IdRule, own: ReadonlySet<string>): readonly WireObject[] {
   const ids = new CallIds(rule);

@@ -6,14 +6,14 @@ import { isObject, parseJson, textOr, type WireObject } from '../shared/wire.js'
 /** Members of AI SDK errors with the messages of the request or with the response. */
 const CONVERSATION = ['requestBodyValues', 'responseBody', 'value', 'text', 'data', 'prompt'];
 
-/** Matches a message that quotes the response, such as "Type validation failed: Value: {…}". Its beginning does not. */
+/** Matches an error message that quotes the response, such as "Type validation failed: Value: {…}". */
 const QUOTING = /^(JSON parsing failed|Type validation failed|Invalid response data)\b.*/s;
 
 const REQUEST_IDS = ['x-request-id', 'request-id', 'apim-request-id', 'x-amzn-requestid'];
 
 /**
- * Converts an error of an AI SDK model into a typed error.
- * Checks properties instead of classes: the AI SDK may be another copy or major version.
+ * Converts an error of an AI SDK model into a typed error. Checks properties instead of classes, because the AI SDK may
+ * be another copy or major version.
  */
 export function toFailure(provider: string, thrown: unknown): KeelsonError {
   if (thrown instanceof KeelsonError || !isObject(thrown)) return toProviderError(provider, thrown);
@@ -39,7 +39,7 @@ export function toFailure(provider: string, thrown: unknown): KeelsonError {
 
 /**
  * Keeps the messages of the request and the response out of logs, because an AI SDK error becomes the cause of a
- * ProviderError. The members stay readable.
+ * ProviderError. The members can still be read.
  */
 function hideConversation(thrown: unknown): void {
   for (const error of causesOf(thrown)) {
@@ -51,7 +51,7 @@ function hideConversation(thrown: unknown): void {
   }
 }
 
-/** Removes the response from a message that quotes it, also in the stack. The message of `JSON.parse` quotes it too. */
+/** Removes the quoted response from a message and its stack. The message of `JSON.parse` also quotes the response. */
 function shortenMessage(error: Error): void {
   const { message, stack = '' } = error;
   const short = error.name === 'SyntaxError' ? 'The text is not valid JSON.' : message.replace(QUOTING, '$1.');
@@ -82,14 +82,14 @@ function statusFailure(provider: string, thrown: WireObject, status: number): Pr
   });
 }
 
-/** Errors of the AI gateway have no headers, but their cause does. */
+/** Returns the response headers. An error of the AI gateway has none, but its cause does. */
 function responseHeadersOf({ responseHeaders, cause }: WireObject): unknown {
   return responseHeaders ?? (isObject(cause) ? cause.responseHeaders : undefined);
 }
 
 /**
- * True if the error body has the name of a temporary error.
- * Anthropic's provider reports each error at the start of a stream as status 500 and not retryable.
+ * True if the error body names a temporary error. Anthropic's provider reports each error at the start of a stream as
+ * status 500, and as not retryable.
  */
 function isNamedTemporary(provider: string, error: unknown): boolean {
   const { status, retryable } = toProviderError(provider, { error }) as Partial<ProviderError>;
@@ -97,8 +97,8 @@ function isNamedTemporary(provider: string, error: unknown): boolean {
 }
 
 /**
- * Returns the error in a response with status 200, or in a chunk. The AI SDK reports only that such a response does not
- * match its schema.
+ * Returns the error from a response with status 200, or from a chunk. The AI SDK reports only that such a response does
+ * not match its schema.
  */
 function errorInside(
   provider: string,
@@ -114,7 +114,7 @@ function errorInside(
 
 /**
  * True for the AI SDK's error for a response without a choice or a finish reason. An invalid part ("Expected '…'") is
- * not temporary.
+ * not a temporary error.
  */
 function isNoAnswer({ name, message }: WireObject): boolean {
   return name === 'AI_InvalidResponseDataError' && !/^Expected '/.test(textOr(message));
@@ -134,7 +134,7 @@ export function toStreamFailure(provider: string, error: unknown): KeelsonError 
   return toProviderError(provider, { error: inner ?? 'The provider stopped its answer without a reason.' });
 }
 
-/** Returns the error body from the provider, or the error's message if the body is empty. */
+/** Returns the error body from the provider. If the body is empty, returns the error's message. */
 function bodyOf({ data, responseBody, message }: WireObject): unknown {
   const body = data ?? parseJson(textOr(responseBody)) ?? textOr(responseBody);
   const inner = isObject(body) && body.error ? body.error : body;

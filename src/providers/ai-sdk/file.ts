@@ -8,17 +8,14 @@ import type { AiSdkModel, AiSdkUrls } from './model.js';
 /** A downloaded file. */
 interface AiSdkDownload {
   readonly data: Uint8Array;
-  /** The `content-type` of the HTTP response. Required if the part has no media type, as in an image part. */
+  /** The `content-type` of the HTTP response. Required if the message part has no `mediaType`. */
   readonly mediaType?: string | undefined;
 }
 
 /** Downloads a file from a URL that the model does not read itself. */
 export type AiSdkDownloader = (url: URL, signal: AbortSignal | undefined) => Promise<AiSdkDownload | Uint8Array>;
 
-/**
- * Downloaded files by URL, for each URL that the model does not read. The value is undefined without a `download`
- * callback.
- */
+/** Downloaded files, by each URL that the model does not read. The value is undefined without a `download` callback. */
 export type Downloads = ReadonlyMap<string, AiSdkDownload | undefined>;
 
 interface DownloadRequest {
@@ -53,7 +50,9 @@ export function withDownload(file: FileData, downloads: Downloads): FileData | u
   };
 }
 
-/** Returns a file's data in the form of the specification version; v4 wraps the data in an object with a type. */
+/**
+ * Returns a file's data in the form of the specification version. Version 4 wraps the data in an object with a type.
+ */
 function wireData({ data }: FileData, version: AiSdkModel['specificationVersion']): unknown {
   if (version !== 'v4') return data;
   return data instanceof URL ? { type: 'url', url: data } : { type: 'data', data };
@@ -75,7 +74,7 @@ function filesOf(content: string | readonly ContentPart[]): readonly FileData[] 
   return content.flatMap((part) => (part.type === 'text' ? [] : [fileOf(part)]));
 }
 
-/** Matches like the AI SDK, with the URL in lower case. */
+/** True if the model reads the URL. Like the AI SDK, compares the URL in lower case. */
 function isSupported({ data, mediaType }: FileData, supported: AiSdkUrls): boolean {
   const url = String(data).toLowerCase();
   return Object.entries(supported).some(([type, patterns]) => {
@@ -91,13 +90,12 @@ async function downloaded(url: URL, { download, signal }: DownloadRequest): Prom
 
 const PICTURE = /^image\/(jpeg|png|gif|webp|\*)$/i;
 
-/** First files other than common images are replaced with notes, then all files. */
+/** The types to replace, step by step: first files other than common images, then all files. */
 const STEPS = [(mediaType: string) => !PICTURE.test(mediaType), () => true];
 
 /**
- * Retries a request with notes in place of files that the provider does not support.
- * Only files in tool results are replaced, since each later request would fail too. An unsupported file from the user
- * stays an error.
+ * Repeats a request with notes instead of files that the provider does not support. Replaces only files in tool
+ * results, because these would make each later request fail. An unsupported file from the user stays an error.
  */
 export async function withFileNotes(request: ModelRequest, generate: Model['generate']): Promise<ModelResponse> {
   try {

@@ -5,29 +5,29 @@ interface Part {
   readonly providerMetadata?: ProviderMetadata | undefined;
 }
 
-/** Metadata under `providerMetadata.aiSdk`, beside the provider's own metadata. */
+/** Metadata under `providerMetadata.aiSdk`, next to the provider's own metadata. */
 interface Origin {
   /** The provider that produced the part, such as `openai.responses`. */
   readonly provider: string;
   /** The original part, if only this provider understands it. */
   readonly part?: WireObject;
-  /** The model, for a call whose id has a form that other models may refuse. */
+  /** The model that made the call. Set if other models may refuse the form of the call's id. */
   readonly model?: string;
   /** The id of the provider's request to approve this call. */
   readonly approvalId?: string;
 }
 
-/** Returns a part's metadata with its origin. `metadata` is the provider's own, keyed by provider. */
+/** Returns a part's metadata with its origin. `metadata` comes from the provider, keyed by provider. */
 export function markedBy(origin: Origin, metadata: unknown): { readonly providerMetadata: ProviderMetadata } {
   return { providerMetadata: { ...(isObject(metadata) && metadata), aiSdk: origin } };
 }
 
-/** Returns a part's metadata with its provider, or an empty object without metadata to send back. */
+/** Returns a part's metadata with its provider. Returns an empty object if nothing must be sent back. */
 export function markedMetadata(provider: string, metadata: unknown): Part {
   return hasFields(metadata) ? markedBy({ provider }, metadata) : {};
 }
 
-/** Returns the origin of a part; empty if an AI SDK model did not produce the part. */
+/** Returns the origin of a part. Returns an empty object if the part does not come from an AI SDK model. */
 export function originOf({ providerMetadata }: Part): Partial<Origin> {
   const origin = providerMetadata?.aiSdk;
   return isObject(origin) ? origin : {};

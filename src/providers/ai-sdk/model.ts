@@ -37,18 +37,18 @@ export function familyOf(provider: string): string {
   return provider.split('.', 1)[0] ?? provider;
 }
 
-/** True for a model of OpenAI, also at Azure. */
+/** True for a model of OpenAI, even at Azure. */
 export function isOpenAI({ provider }: Pick<AiSdkModel, 'provider'>): boolean {
   return /^(openai|azure)\b(?!.*anthropic)/.test(provider);
 }
 
-/** True for a model whose service takes an output schema beside tools, also behind a gateway. */
+/** True for a model that accepts an output schema together with tools, even behind a gateway. */
 export function takesBoth(model: AiSdkModel): boolean {
   const { provider, modelId } = model;
   return isOpenAI(model) || isClaude(model) || /^xai\b/.test(provider) || /^(?:openai|xai|x-ai)\//.test(modelId);
 }
 
-/** True for a model of Anthropic, also at Bedrock, Vertex AI and gateways, which pass tools on to its API. */
+/** True for a model of Anthropic, even at Bedrock, Vertex AI or a gateway that passes tools on to Anthropic's API. */
 export function isClaude({ provider, modelId }: AiSdkModel): boolean {
   return /anthropic/.test(provider) || /anthropic|claude/i.test(modelId);
 }

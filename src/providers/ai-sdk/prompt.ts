@@ -25,7 +25,7 @@ export function toPrompt(messages: readonly Message[], target: PromptTarget): re
   return withAcceptedCalls(wirePrompt(messages, target), { model: target.model, ownIds: ownIds(messages, target) });
 }
 
-/** The ids of calls that this model made. */
+/** Returns the ids of the calls that this model made. */
 function ownIds(messages: readonly Message[], { model }: PromptTarget): ReadonlySet<string> {
   const calls = messages.flatMap(toolCallsOf).filter((call) => {
     const origin = originOf(call);
@@ -54,8 +54,8 @@ function wirePrompt(messages: readonly Message[], target: PromptTarget): readonl
 }
 
 /**
- * Moves a later system message into a user message: Anthropic's, Google's and other providers refuse it after the first
- * message.
+ * Converts a system message. A later system message becomes a user message, because Anthropic's, Google's and other
+ * providers refuse it after the first message.
  */
 function systemMessage(content: string, isLate: boolean, { model }: PromptTarget): WireObject {
   if (!isLate || speaksChat(model.provider) || isOpenAI(model)) return { role: 'system', content };
@@ -81,8 +81,8 @@ function userPart(part: ContentPart, target: PromptTarget): WireObject {
 }
 
 /**
- * Converts an assistant part. Reasoning is sent back only to the provider that produced it.
- * Blank text is dropped, since several providers refuse it, unless it has provider options.
+ * Converts an assistant part. Reasoning is sent back only to the provider that produced it. Blank text without provider
+ * options is dropped, because several providers refuse it.
  */
 function assistantPart(part: AssistantPart, target: PromptTarget): readonly WireObject[] {
   const { provider, specificationVersion } = target.model;
@@ -101,7 +101,7 @@ function assistantPart(part: AssistantPart, target: PromptTarget): readonly Wire
   return part.type === 'tool-result' && isFromHere(part, provider) ? [providerResult(part, provider)] : [];
 }
 
-/** Drops calls that another provider executed, or would have executed after an approval. */
+/** Converts a call. Drops a call that another provider executed, or would have executed after an approval. */
 function callPart(part: ToolCallPart, { model, providerTools = {} }: PromptTarget): readonly WireObject[] {
   const { id, name, input } = part;
   const { provider } = model;

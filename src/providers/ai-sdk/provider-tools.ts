@@ -7,7 +7,7 @@ export type ProviderTools = Readonly<Record<string, object>>;
 
 type ToJson = (text: string, isError: boolean) => unknown;
 
-/** Converts a text to the result of a tool that the application runs for OpenAI's provider, by the tool's id. */
+/** Functions that convert a text to the result of an OpenAI tool which the application runs, by the tool's id. */
 const TEXT_RESULTS: ReadonlyMap<string, ToJson> = new Map<string, ToJson>([
   ['apply_patch', (output, isError) => ({ status: isError ? 'failed' : 'completed', output })],
   ['local_shell', (output) => ({ output })],
@@ -21,7 +21,7 @@ export function isCustomTool(tool: object | undefined): boolean {
 }
 
 /**
- * Returns the result of a tool that OpenAI's provider defines and the application runs, as the JSON that the provider
+ * Returns the result of a tool that OpenAI defines and the application runs, in the JSON form that the provider
  * requires. Returns undefined for another tool.
  */
 export function providerToolJson(result: ToolResultPart, tools: ProviderTools): unknown {
@@ -44,7 +44,7 @@ function shellEntry(text: string, isError: boolean): WireObject {
   return isError ? { stdout: '', stderr: text, outcome } : { stdout: text, stderr: '', outcome };
 }
 
-/** The provider names the exit code in camel case, and the API in snake case. */
+/** Renames a field, because the provider writes the exit code in camel case and the API in snake case. */
 function camelEntry(entry: WireObject): WireObject {
   const { exit_code: code, ...outcome } = isObject(entry.outcome) ? entry.outcome : {};
   return { ...entry, outcome: code === undefined ? outcome : { ...outcome, exitCode: code } };

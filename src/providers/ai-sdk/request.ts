@@ -8,7 +8,7 @@ import { type AiSdkModel, familyOf, isOpenAI } from './model.js';
 import { toPrompt } from './prompt.js';
 import { toolOptions, withSentArguments } from './tools.js';
 
-/** The model and options of a call, beside the request. */
+/** The model and the options of a call, in addition to the request. */
 export interface CallTarget {
   readonly model: AiSdkModel;
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -50,9 +50,8 @@ function settingOptions(settings: ModelSettings, { specificationVersion }: AiSdk
 }
 
 /**
- * Returns provider options for settings that the specification lacks.
- * OpenAI's provider uses strict schemas by default, and OpenAI refuses a schema that is not strict, so strict mode is
- * turned off for it.
+ * Returns provider options for settings that the specification lacks. Turns strict mode off for a schema that is not
+ * strict, because OpenAI would refuse it and the provider uses strict mode by default.
  */
 function providerOptions({ settings = {}, output }: ModelRequest, model: AiSdkModel): WireObject | undefined {
   const { provider, specificationVersion } = model;
@@ -68,7 +67,7 @@ function providerOptions({ settings = {}, output }: ModelRequest, model: AiSdkMo
 
 type Effort = ModelSettings['reasoningEffort'];
 
-/** Returns the nearest reasoning effort that the provider accepts; some refuse unknown values. */
+/** Returns the nearest reasoning effort that the provider accepts, because some providers refuse unknown values. */
 function effortOption(effort: Effort, name: string, version: AiSdkModel['specificationVersion']): Effort {
   if (effort === undefined || version === 'v4') return undefined;
   if (name === 'mistral') return effort === 'none' ? 'none' : 'high';

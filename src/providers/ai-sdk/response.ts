@@ -12,7 +12,7 @@ import { markedBy, markedMetadata } from './metadata.js';
 import { type AiSdkModel, familyOf } from './model.js';
 import { isCustomTool, type ProviderTools } from './provider-tools.js';
 
-/** Google's finish reasons for a tool call that cannot be read. The AI SDK has no word for some of them. */
+/** Google's finish reasons for a tool call that cannot be read. The AI SDK does not map all of them. */
 const MALFORMED_CALL = /^(?:malformed_function_call|unexpected_tool_call|too_many_tool_calls)$/i;
 const FINISH_REASONS: readonly string[] = ['stop', 'length', 'tool-calls', 'content-filter', 'error', 'other'];
 
@@ -53,8 +53,8 @@ function noAnswer(result: WireObject, family: string): KeelsonError {
 }
 
 /**
- * Returns the finish reason and the provider's own name of it.
- * A string in v2, an object since v3. Version 2 sends `unknown` if the provider gave no reason.
+ * Returns the finish reason, and the provider's own name for it. The given value is a string in v2, and an object since
+ * v3. Version 2 sends `unknown` if the provider gave no reason.
  */
 export function finishOf(given: unknown): { readonly finishReason: FinishReason; readonly raw: string } {
   const { unified, raw } = isObject(given) ? given : { unified: given, raw: given === 'unknown' ? '' : given };
@@ -108,7 +108,7 @@ function approvalsIn(parts: readonly WireObject[], family: string): ReadonlyMap<
   return new Map(requests.map(({ toolCallId, approvalId }) => [toolCallId, textOr(approvalId)]));
 }
 
-/** Converts a part. Sources go into the response metadata, and unknown parts are dropped. */
+/** Converts a part. Sources go into the response metadata. Unknown parts are dropped. */
 function readPart(part: WireObject, source: PartSource): readonly AssistantPart[] {
   const { provider } = source;
   const { type, providerMetadata: metadata } = part;
@@ -152,7 +152,7 @@ function callPart(part: WireObject, { provider, modelId, tools, ids, approvals }
   return { ...call, ...markedMetadata(provider, metadata) };
 }
 
-/** The input of a custom tool is a JSON string. Its text may be JSON itself, and is not parsed again. */
+/** Returns the input of a custom tool, which is a JSON string. Its text is not parsed again, even if it is JSON. */
 function customInput(given: unknown): unknown {
   return typeof given === 'string' ? (parseJson(given) ?? given) : (given ?? '');
 }
@@ -170,14 +170,16 @@ function resultPart(part: WireObject, provider: string): ToolResultPart {
   return part.isError === true ? { ...read, isError: true } : read;
 }
 
-/** Keeps a part that only its provider understands in an empty reasoning part, to send it back unchanged. */
+/**
+ * Stores a part that only its provider understands in an empty reasoning part, so that it can be sent back unchanged.
+ */
 function privatePart({ providerMetadata, ...part }: WireObject, provider: string): AssistantPart {
   const bytes = isObject(part.data) ? part.data.data : undefined;
   const plain = bytes instanceof Uint8Array ? { data: { type: 'data', data: toBase64(bytes) } } : {};
   return { type: 'reasoning', text: '', ...markedBy({ provider, part: { ...part, ...plain } }, providerMetadata) };
 }
 
-/** Returns the provider's own metadata, and under `aiSdk` the fields that the specification defines. */
+/** Returns the provider's own metadata. Fields that the specification defines are under `aiSdk`. */
 function metadataOf(result: WireObject): Pick<ModelResponse, 'providerMetadata'> {
   const { id, modelId } = isObject(result.response) ? result.response : {};
   const sources = objectsIn(result.content).filter(({ type }) => type === 'source');

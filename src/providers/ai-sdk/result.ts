@@ -8,23 +8,24 @@ import { optionsOf, originOf } from './metadata.js';
 import type { AiSdkModel } from './model.js';
 import { type ProviderTools, providerToolJson } from './provider-tools.js';
 
-/** The model of a prompt and the files downloaded for it. */
+/** The model of a prompt, and the files downloaded for the prompt. */
 export interface PromptTarget {
   readonly model: AiSdkModel;
   readonly downloads: Downloads;
   readonly providerTools?: ProviderTools | undefined;
 }
 
-/** A call in the prompt, as its result needs it. */
+/** The data of a call that its result in the prompt needs. */
 export interface PromptCall {
   readonly options?: WireObject | undefined;
   readonly part: ToolCallPart;
 }
 
 /**
- * Matches providers with the chat completions protocol. They write an array of parts into a tool result as JSON, with
- * base64 data.
- * For them, files follow in a user message. Gemini on Vertex also ends in `.chat`, but has another protocol.
+ * Matches providers with the chat completions protocol. They write an array of parts into a tool result as JSON with
+ * base64 data, so for them files follow in a user message.
+ *
+ * Gemini on Vertex also ends in `.chat`, but has another protocol.
  */
 const CHAT = /^(?!google).*\.chat$/;
 
@@ -34,8 +35,8 @@ export function speaksChat(provider: string): boolean {
 }
 
 /**
- * Returns the messages for the tool results of one turn.
- * `calls` contains the provider options of the calls, which some providers also expect beside the results.
+ * Returns the messages for the tool results of one turn. `calls` contains the provider options of the calls, which some
+ * providers also expect with the results.
  */
 export function toolMessages(
   message: ToolMessage,
@@ -71,7 +72,7 @@ function optionsFor(part: ToolResultPart, { model }: PromptTarget, calls: Readon
   return hasFields(options) ? { providerOptions: options } : {};
 }
 
-/** Answers the provider's request to approve a call. Another provider has not asked, so it gets no answer. */
+/** Returns the answer to the provider's request for approval. Another provider has not asked, so it gets no answer. */
 function approvalResponse(part: ToolResultPart, call: ToolCallPart, { model }: PromptTarget): readonly WireObject[] {
   const { provider, approvalId } = originOf(call);
   if (provider !== model.provider || approvalId === undefined) return [];
@@ -79,7 +80,10 @@ function approvalResponse(part: ToolResultPart, call: ToolCallPart, { model }: P
   return [defined({ type: 'tool-approval-response', approvalId, approved: !part.isError, reason })];
 }
 
-/** Uses `content` and not `structured`, since a lifecycle may have changed only the content. */
+/**
+ * Returns the output of a result. Uses `content` and not `structured`, because a lifecycle may have changed only the
+ * content.
+ */
 function resultOutput(part: ToolResultPart, target: PromptTarget): WireObject {
   const json = providerToolJson(part, target.providerTools ?? {});
   if (json !== undefined) return { type: 'json', value: wellFormed(json) };
@@ -92,13 +96,16 @@ function resultOutput(part: ToolResultPart, target: PromptTarget): WireObject {
   return { type: 'content', value };
 }
 
-/** Only Anthropic's protocol has an error flag. */
+/** Returns a text output. Only Anthropic's protocol has an error flag. */
 function textOutput(part: ToolResultPart, { model }: PromptTarget): WireObject {
   const value = wellFormed(resultText(part, /anthropic/.test(model.provider)));
   return { type: part.isError ? 'error-text' : 'text', value };
 }
 
-/** Replaces a URL that the model does not read with its string: an error here would end the run because of a tool. */
+/**
+ * Converts a part of a result. A URL that the model does not read becomes text, because an error here would end the run
+ * because of a tool.
+ */
 function resultPart(part: ContentPart, target: PromptTarget): WireObject {
   const options = optionsOf(part, target.model.provider);
   if (part.type === 'text') return { type: 'text', text: wellFormed(part.text), ...options };

@@ -15,7 +15,7 @@ export async function readStream(stream: unknown, model: AiSdkModel, request: Wa
   const parts = partsOf(stream, familyOf(model.provider), request.signal);
   for await (const part of parts) {
     if (!isObject(part)) continue;
-    // A raw part can be a message that only keeps the connection open.
+    // A raw part may be only a keep-alive message.
     if (part.type !== 'raw') request.idle.hearMore();
     answer.add(part);
   }
@@ -33,7 +33,7 @@ interface Reader {
  */
 async function* partsOf(stream: unknown, provider: string, signal: AbortSignal | undefined): AsyncIterable<unknown> {
   const reader = readerOf(stream, provider);
-  // Cancelling a closed or failed stream rejects, which is ignored.
+  // Cancelling a closed or failed stream rejects. This is ignored.
   const cancel = () => void reader.cancel(signal?.reason).catch(() => {});
   signal?.addEventListener('abort', cancel, { once: true });
   try {
@@ -83,7 +83,7 @@ class StreamedResult {
     else if (part.type === 'stream-start') this.warnings = part.warnings;
     else if (part.type === 'response-metadata') this.response = { ...this.response, ...part };
     else if (part.type === 'finish') this.finish = part;
-    // Complete parts are handled like parts of a complete response.
+    // A complete part is handled like a part of a complete response.
     else this.addWhole(part);
   }
 
@@ -101,7 +101,10 @@ class StreamedResult {
     if (part.type === 'tool-result') this.results += 1;
   }
 
-  /** Deltas of different blocks may be interleaved. Blocks keep the order of their first parts. A tool result ends a text. */
+  /**
+   * Adds a delta to its block. Deltas of different blocks may alternate, and blocks keep the order of their first
+   * parts. A tool result ends a text.
+   */
   private addToBlock(part: WireObject, kind: string, step: string): void {
     const key = `${kind} ${part.id}`;
     let block = this.blocks.get(key);
@@ -128,7 +131,7 @@ class StreamedResult {
 
 interface Block {
   readonly type: string;
-  /** The number of tool results before the block. */
+  /** The number of tool results before this block. */
   readonly results: number;
   text: string;
   providerMetadata: WireObject;
@@ -138,7 +141,10 @@ function splitType(type: unknown): readonly (string | undefined)[] {
   return /^(text|reasoning)-(start|delta|end)$/.exec(textOr(type))?.slice(1) ?? [];
 }
 
-/** Merges metadata of all parts of a block: an id can come with the first delta and a signature with the last. */
+/**
+ * Merges the metadata of all parts of a block, because an id may come with the first delta and a signature with the
+ * last one.
+ */
 function merged(known: WireObject, more: unknown): WireObject {
   const all: Record<string, unknown> = { ...known };
   for (const [name, fields] of Object.entries(isObject(more) ? more : {})) {
@@ -148,10 +154,10 @@ function merged(known: WireObject, more: unknown): WireObject {
   return all;
 }
 
-/** Providers that report a running usage with each chunk, and always a finish reason at the end. */
+/** Providers that report the usage so far with each chunk, and always a finish reason at the end. */
 const COUNTS_ALONG = /^(google|xai|perplexity)\b/;
 
-/** True if the connection was lost. Providers then still send a `finish` part, without a reason or usage. */
+/** True if the connection was lost. Then a provider still sends a `finish` part, but without a reason or usage. */
 function isCut({ finishReason, usage }: WireObject, provider: string): boolean {
   const { finishReason: reason, raw } = finishOf(finishReason);
   return reason === 'other' && raw === '' && (COUNTS_ALONG.test(provider) || usageOf(usage).outputTokens === 0);

@@ -12,15 +12,15 @@ import { type WireObject, wellFormed } from '../shared/wire.js';
 import { type AiSdkModel, familyOf, isClaude, isOpenAI } from './model.js';
 import type { ProviderTools } from './provider-tools.js';
 
-/** The model of a request, and the tools that its provider defines. */
+/** The model of a request, and the tools that the provider defines. */
 export interface ToolTarget {
   readonly model: AiSdkModel;
   readonly providerTools?: ProviderTools | undefined;
 }
 
 /**
- * Returns the tool options. A provider tool replaces the function tool of its name in the request.
- * The agent's tool still executes calls that the provider does not.
+ * Returns the tool options. A provider tool replaces the function tool of the same name in the request. The agent's
+ * tool executes the calls that the provider does not execute.
  */
 export function toolOptions({ tools, toolChoice }: ModelRequest, target: ToolTarget): WireObject {
   const { model, providerTools = {} } = target;
@@ -34,7 +34,10 @@ export function toolOptions({ tools, toolChoice }: ModelRequest, target: ToolTar
   return { tools: offered, toolChoice: choice };
 }
 
-/** Returns the prompt with the names of the request in the arguments of tool calls. Expects the tool options to be made. */
+/**
+ * Returns the prompt in which the arguments of tool calls have the names of the request. Call it after the tool options
+ * were made.
+ */
 export function withSentArguments(
   prompt: readonly WireObject[],
   { tools }: ModelRequest,
@@ -43,7 +46,7 @@ export function withSentArguments(
   return isClaude(target.model) ? withWireArguments(prompt, functionTools(tools, target)) : prompt;
 }
 
-/** Returns the response with the tools' own names in the arguments of tool calls. */
+/** Returns the response in which the arguments of tool calls have the tools' own names. */
 export function withReadArguments(response: ModelResponse, { tools }: ModelRequest, target: ToolTarget): ModelResponse {
   return isClaude(target.model) ? withOwnArguments(response, functionTools(tools, target)) : response;
 }
@@ -52,7 +55,10 @@ function functionTools(tools: readonly ToolSpec[], { providerTools = {} }: ToolT
   return tools.filter(({ name }) => !Object.hasOwn(providerTools, name));
 }
 
-/** The provider refuses the whole request for a tool that breaks its rules, through the AI SDK as well. */
+/**
+ * Returns the rules for tools. The provider refuses a whole request if one tool breaks its rules, through the AI SDK as
+ * well.
+ */
 function rulesOf(model: AiSdkModel, definedTools: number): ToolRules {
   const provider = familyOf(model.provider);
   if (isClaude(model)) return { ...ANTHROPIC_TOOLS, provider };

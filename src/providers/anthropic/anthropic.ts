@@ -21,14 +21,15 @@ export type { AnthropicClient } from './client.js';
 /** Options of {@link anthropic}: connection and retries. */
 export interface AnthropicOptions {
   /**
-   * An existing client, instead of `apiKey` and `baseURL`. Clients for Bedrock, Vertex and Foundry fit too.
-   * The client's own retries are off; see `maxRetries`.
+   * An existing client, instead of `apiKey` and `baseURL`. Also accepts clients for Bedrock, Vertex and Foundry. Its
+   * own retries are disabled; see `maxRetries`.
    */
   readonly client?: AnthropicClient | undefined;
   /**
-   * Default: the credentials that the client finds in the environment, `ANTHROPIC_API_KEY` first. They are not sent to
-   * the `baseURL` option of another server.
-   * If such a server needs a key, set this option.
+   * The API key. Default: the credentials that the client finds in the environment, `ANTHROPIC_API_KEY` first.
+   *
+   * Credentials from the environment are not sent to another server set with `baseURL`. If such a server needs a key,
+   * set this option.
    */
   readonly apiKey?: string | (() => Promise<string>) | undefined;
   /**
@@ -41,20 +42,20 @@ export interface AnthropicOptions {
   /** HTTP headers sent with each request, such as `anthropic-beta`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * How often a failed request is retried. Default: the client's own setting, which is 2.
-   * Retries status 408, 409, 429 and 5xx, the same errors inside a stream, and a lost connection. An answer that has
-   * begun is not retried.
+   * How often a failed request is retried. Default: the client's own setting, which is 2. Retries status 408, 409, 429
+   * and 5xx, the same errors inside a stream, and a lost connection, but not an answer that has begun.
+   *
    * Waits as long as the server asks, but fails at once if that is more than a minute. Use 0 if a lifecycle retries.
    */
   readonly maxRetries?: number | undefined;
   /**
-   * If true, the lifecycle `toolSearch()` uses Anthropic's own search. Default: true at Anthropic's own API for Claude 4.5
-   * and newer, except Haiku. Set it for another server that supports `tool_search_tool_bm25_20251119`.
+   * If true, the lifecycle `toolSearch()` uses Anthropic's own search. Default: true at Anthropic's own API for Claude
+   * 4.5 and newer, except Haiku. Set it for another server that supports `tool_search_tool_bm25_20251119`.
    */
   readonly findsTools?: boolean | undefined;
   /**
-   * How the model is asked for structured output. Default: `native`. If the service refuses, the next mode is
-   * tried and kept: `after-tools`, then `tool`, then the schema in the instructions.
+   * How the model is asked for structured output. Default: `native`. If the provider refuses, the next mode is tried
+   * and kept: `after-tools`, then `tool`, then the schema in the instructions.
    */
   readonly outputMode?: OutputMode | undefined;
 }
@@ -63,7 +64,8 @@ const rules = { ...connectionRules, logger, findsTools: boolean, outputMode } sa
 
 /**
  * Creates a model for Anthropic's Messages API. Imports the `@anthropic-ai/sdk` package at the first call.
- * Always streams, even without a listener, since a connection without data times out before a long answer ends.
+ *
+ * Always streams, even without a listener, because a connection without data times out before a long answer ends.
  *
  * @example
  * const model = anthropic('claude-sonnet-5');

@@ -1,11 +1,11 @@
 import { defined, isObject, objectsIn, textOr, type WireObject } from '../shared/wire.js';
 
-/** The API refuses a request with more marks. */
+/** The API refuses a request with more breakpoints. */
 const MOST_MARKS = 4;
 
 /**
- * Returns the body of a request with cache marks at the end of the conversation, of the tools and of the system prompt.
- * The marks of the application count, and are not replaced.
+ * Returns the body of a request with cache breakpoints at the end of the conversation, of the tools and of the system
+ * prompt. Breakpoints of the application count towards the limit and stay.
  */
 export function withCacheMarks(body: WireObject, ttl: '5m' | '1h'): WireObject {
   const mark = ttl === '1h' ? { type: 'ephemeral', ttl } : { type: 'ephemeral' };
@@ -13,7 +13,7 @@ export function withCacheMarks(body: WireObject, ttl: '5m' | '1h'): WireObject {
   let left = MOST_MARKS - marksIn([body, system, tools, messages]);
   const marked = (blocks: unknown) => {
     const list = objectsIn(blocks);
-    // The API refuses a mark on thinking and on a deferred tool.
+    // The API refuses a breakpoint on thinking and on a deferred tool.
     const at = list.findLastIndex((block) => !/thinking$/.test(textOr(block.type)) && block.defer_loading !== true);
     const last = list[at];
     if (last === undefined || last.cache_control !== undefined || left < 1) return blocks;

@@ -18,7 +18,10 @@ export interface AnthropicClient {
   };
 }
 
-/** Creates a client with the `@anthropic-ai/sdk` package, which only users of this provider install. */
+/**
+ * Creates a client with the `@anthropic-ai/sdk` package. The package is loaded here, because only users of this
+ * provider install it.
+ */
 export async function makeClient({ apiKey, baseURL }: Connection<AnthropicClient>): Promise<AnthropicClient> {
   const secrets = isAnthropic(baseURL) ? {} : withoutEnvironment(apiKey);
   checkKey({
@@ -57,9 +60,11 @@ function isAnthropic(baseURL: string | undefined): boolean {
 }
 
 /**
- * Returns client options that keep credentials of the environment away from other servers.
- * The client needs a key, so it gets a placeholder. Headers of `ANTHROPIC_CUSTOM_HEADERS` are removed by name; a
- * credential header gets the given key instead.
+ * Returns client options that keep credentials of the environment away from other servers. The client requires a key,
+ * so it gets a placeholder.
+ *
+ * Removes the headers of `ANTHROPIC_CUSTOM_HEADERS` by name. If such a header has a credential, it gets the given key
+ * instead.
  */
 function withoutEnvironment(given: Connection<AnthropicClient>['apiKey']) {
   const lines = environment().ANTHROPIC_CUSTOM_HEADERS?.split('\n') ?? [];

@@ -19,7 +19,7 @@ function toBlock(part: ContentPart): WireObject | undefined {
   return part.type === 'image' || part.type === 'file' ? fileBlock(fileOf(part)) : undefined;
 }
 
-/** Converts a file into a block. The API accepts images, PDF and text; a note replaces any other file. */
+/** Converts a file into a block. The API accepts images, PDF and text. A note replaces any other file. */
 function fileBlock(file: FileData): WireObject {
   const { data, mediaType, filename } = file;
   const isImage = mediaType.startsWith('image/');

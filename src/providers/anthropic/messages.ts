@@ -18,15 +18,18 @@ import { abilitiesOf } from './models.js';
 export interface WireConversation {
   readonly system: string;
   readonly messages: readonly WireObject[];
-  /** The container of unfinished or paused server tools. The API refuses to continue them without its id. */
+  /**
+   * The id of the container of unfinished or paused server tools. Without it, the API refuses to continue these tools.
+   */
   readonly container: string | undefined;
 }
 
 /**
- * Converts messages into alternating user and assistant turns. Consecutive messages of one role are merged.
- * Leading system messages become the system prompt. Most models refuse later system messages, so they go into a user
- * turn inside `<system>` tags.
- * Provider metadata is sent back only if it came from `model`.
+ * Converts messages into alternating user and assistant turns. Merges consecutive messages of one role. Leading system
+ * messages become the system prompt.
+ *
+ * Later system messages become part of a user turn inside `<system>` tags, because most models refuse them. Provider
+ * metadata is sent back only if it came from `model`.
  */
 export function toWireConversation(messages: readonly Message[], model: string): WireConversation {
   const begin = messages.findIndex(({ role }) => role !== 'system');
@@ -46,7 +49,7 @@ class ConversationWriter {
   container: string | undefined = undefined;
   private readonly turns: Turn[] = [];
   private readonly ids = new CallIds(PLAIN_IDS);
-  /** Ids of tool calls with a result in an assistant message: the provider executed them. */
+  /** Ids of the tool calls that have a result in an assistant message, because the provider executed them. */
   private readonly answered: ReadonlySet<string>;
   private readonly sent = new Set<string>();
   private readonly end: Message | undefined;
@@ -74,9 +77,8 @@ class ConversationWriter {
   }
 
   /**
-   * Returns the turns as the API requires them.
-   * The first turn is a user turn, tool results come first in a turn, and a final assistant turn has no trailing
-   * spaces.
+   * Returns the turns in the form that the API requires. The first turn is a user turn, tool results come first in a
+   * turn, and a final assistant turn has no trailing spaces.
    */
   messages(): readonly WireObject[] {
     if (this.turns[0]?.role !== 'user') this.turns.unshift({ role: 'user', blocks: [NO_MESSAGE] });
@@ -97,15 +99,18 @@ class ConversationWriter {
   }
 
   /**
-   * A placeholder replaces an empty user message at the end: without one, the assistant's turn would be last, which
-   * newer models refuse.
+   * Converts a user message. A placeholder replaces an empty message at the end. Otherwise the assistant's turn would
+   * be last, which newer models refuse.
    */
   private userBlocks(message: UserMessage): readonly WireObject[] {
     const blocks = toBlocks(message.content, this.model);
     return blocks.length === 0 && message === this.end ? [NO_MESSAGE] : blocks;
   }
 
-  /** Removes trailing thinking blocks: the API refuses them. An answer that was cut off can end with one. */
+  /**
+   * Converts an assistant message. Removes trailing thinking blocks, which the API refuses. An answer that was cut off
+   * may end with one.
+   */
   private assistantBlocks(message: AssistantMessage): readonly WireObject[] {
     const blocks = message.content.flatMap((part) => this.assistantBlock(part, message === this.last));
     while (/thinking$/.test(textOr(blocks.at(-1)?.type))) blocks.pop();
@@ -120,7 +125,10 @@ class ConversationWriter {
     return part.providerExecuted ? this.serverCall(part, isLast) : [this.call(part)];
   }
 
-  /** Drops unsigned thinking for Claude models, which refuse it. Thinking that was cut off has no signature. */
+  /**
+   * Converts reasoning. Drops unsigned thinking for Claude models, which refuse it. Thinking that was cut off has no
+   * signature.
+   */
   private thought(part: ReasoningPart): readonly WireObject[] {
     if (!isFrom(part, this.model)) return [];
     const { block, ...fields } = fieldsOf(part, this.model);
@@ -142,8 +150,8 @@ class ConversationWriter {
   }
 
   /**
-   * Sends a server tool call back only to the model that made it. A call without a result is sent only in the last
-   * assistant message.
+   * Converts a server tool call. It is sent back only to the model that made it. A call without a result is sent only
+   * in the last assistant message.
    */
   private serverCall(part: ToolCallPart, isLast: boolean): readonly WireObject[] {
     if (!isFrom(part, this.model) || !(isLast || this.answered.has(part.id))) return [];

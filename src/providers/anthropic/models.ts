@@ -1,6 +1,6 @@
-/** Differences between the models of this API. */
+/** The abilities of a model of this API. */
 export interface Abilities {
-  /** Claude models sign their thinking, and refuse unsigned thinking. */
+  /** True for a Claude model. Claude models sign their thinking, and refuse unsigned thinking. */
   readonly isClaude: boolean;
   /** The default of `max_tokens`. */
   readonly maxTokens: number;

@@ -5,7 +5,7 @@ import { toolParameters } from '../shared/tools/tool-parameters.js';
 import { isObject, objectsIn, type WireObject } from '../shared/wire.js';
 import { freeName, type Renames, renamed, withRenames } from './renamed-schema.js';
 
-/** The rules of Anthropic for tools. */
+/** Anthropic's rules for tools. */
 export const ANTHROPIC_TOOLS = { provider: 'Anthropic', name: /^[a-zA-Z0-9_-]{1,128}$/ };
 
 /** The names that the API accepts for the properties of a tool's arguments. */
@@ -17,8 +17,8 @@ const known = new WeakMap<JsonSchema, Renames>();
 const sent = new WeakMap<JsonSchema, WireObject>();
 
 /**
- * Returns the parameters of a tool with property names that the API accepts. The API checks only the properties at the
- * root.
+ * Returns the parameters of a tool with property names that the API accepts. Changes only names at the root, because
+ * the API checks only these.
  */
 export function acceptedParameters(inputSchema: JsonSchema): WireObject {
   const before = sent.get(inputSchema);
@@ -31,16 +31,16 @@ export function acceptedParameters(inputSchema: JsonSchema): WireObject {
 }
 
 /**
- * Renames properties before merging the alternatives at the root. The merged description quotes the alternatives, so it
- * must show the new names.
+ * Renames properties before the alternatives at the root are merged, because the merged description quotes the
+ * alternatives and must show the new names.
  */
 function renamedParameters(inputSchema: JsonSchema, renames: Renames): WireObject {
   return withRenames(toolParameters(withRenames(toDraft2020(inputSchema), renames)), renames);
 }
 
 /**
- * Returns the messages with the names of the request in the arguments of tool calls. The messages have the form of the
- * API or of the AI SDK. The parameters of the tools must have been converted before.
+ * Returns the messages in which the arguments of tool calls have the names of the request. Accepts messages in the form
+ * of the API or of the AI SDK. Call it after the parameters of the tools were converted.
  */
 export function withWireArguments(messages: readonly WireObject[], tools: readonly ToolSpec[]): readonly WireObject[] {
   const renames = renamesByTool(tools);
@@ -55,7 +55,7 @@ export function withWireArguments(messages: readonly WireObject[], tools: readon
   );
 }
 
-/** Returns the response with the tools' own names in the arguments of tool calls. */
+/** Returns the response in which the arguments of tool calls have the tools' own names. */
 export function withOwnArguments(response: ModelResponse, tools: readonly ToolSpec[]): ModelResponse {
   const renames = renamesByTool(tools);
   if (renames.size === 0) return response;

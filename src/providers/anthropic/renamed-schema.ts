@@ -4,17 +4,19 @@ import { isObject, type WireObject } from '../shared/wire.js';
 /** The names of a tool's properties in requests, by the tool's own names. Contains only names that differ. */
 export type Renames = ReadonlyMap<string, string>;
 
-/** Keywords with a schema of the same object. */
+/** Keywords that contain a schema of the same object. */
 const SAME = ['not', 'if', 'then', 'else'];
-/** Keywords with an array of schemas of the same object. */
+/** Keywords that contain an array of schemas of the same object. */
 const SAME_LISTS = ['allOf', 'anyOf', 'oneOf'];
 /** Keywords that map names of properties to schemas of the same object, or to other names. */
 const BY_NAME = ['dependentSchemas', 'dependentRequired', 'dependencies'];
 
 /**
- * Returns the schema with other names of the properties at its root, in all keywords and references that name them. Only
- * the names at the root of the arguments are translated back. So a nested reference to the root, such as `#` in a
- * recursive filter, refers to a copy that has the original names.
+ * Returns the schema with other names for the properties at its root, in all keywords and references that use the
+ * names.
+ *
+ * Only the names at the root of the arguments are translated back. So a nested reference to the root, such as `#` in a
+ * recursive filter, refers to a copy with the original names.
  */
 export function withRenames(schema: WireObject, renames: Renames): WireObject {
   const { $defs, definitions, $schema, $id, ...root } = schema;
@@ -26,7 +28,7 @@ export function withRenames(schema: WireObject, renames: Renames): WireObject {
   return { ...whole, $defs: { ...(isObject(whole.$defs) && whole.$defs), [renamer.copy]: copy } };
 }
 
-/** Returns a name that is not taken: the given name, if necessary with a number. */
+/** Returns a name that is not in use: the given name, or the name with a number. */
 export function freeName(name: string, taken: ReadonlySet<string>, longest = name.length + 9): string {
   for (let count = 1; ; count += 1) {
     const end = count === 1 ? '' : `_${count}`;
@@ -41,7 +43,7 @@ export function renamed(fields: WireObject, names: Renames): WireObject {
 }
 
 class Renamer {
-  /** True if a reference means the copy of the root. */
+  /** True if a nested reference needs a copy of the root. */
   isCopied = false;
 
   constructor(
@@ -49,14 +51,14 @@ class Renamer {
     readonly copy: string,
   ) {}
 
-  /** Renames the properties in a schema of the object whose properties have other names. */
+  /** Renames the properties in a schema of the root object. */
   object(schema: WireObject): WireObject {
-    // A renamed property would not match a restriction of its name.
+    // A restriction of property names would not match a new name.
     const { propertyNames, ...kept } = schema;
     return Object.fromEntries(Object.entries(kept).map(([key, value]) => [key, this.value(key, value)]));
   }
 
-  /** Changes the references in a schema of another object. */
+  /** Changes the references in a schema of a nested object. */
   nested(schema: WireObject): WireObject {
     return withReferences(schema, (reference) => {
       if (!meansRoot(reference)) return renamedReference(reference, this.renames);

@@ -44,7 +44,7 @@ function unmarkedRequest(request: ModelRequest, model: string, logger: Logger | 
     thinking,
     stop_sequences: stops?.length ? stops : undefined,
     ...given,
-    // These fields are merged with the user's options, not replaced by them.
+    // These fields are merged with the user's options and do not replace them.
     container: withContainer(container, given),
     tools: allTools,
     output_config: withConfig(config, given),
@@ -62,7 +62,7 @@ function withConfig(config: WireObject, given: WireObject): WireObject | undefin
   return Object.keys(whole).length > 0 ? whole : undefined;
 }
 
-/** The user's `container` may be an object with skills but no id. */
+/** Adds the id of the container. The user's `container` may be an object with skills but no id. */
 function withContainer(id: string | undefined, { container: given }: WireObject): unknown {
   return id !== undefined && isObject(given) ? { id, ...given } : (given ?? id);
 }
@@ -73,8 +73,8 @@ interface WireTools {
 }
 
 /**
- * Returns the tools of a request. The API refuses tool calls in messages without tools, so each called tool gets a stub
- * if the request has no tools.
+ * Returns the tools of a request. If the request has no tools, adds a stub for each called tool, because the API
+ * refuses tool calls without tools.
  */
 function wireTools(
   { tools, toolChoice }: ModelRequest,
@@ -91,9 +91,8 @@ function wireTools(
 }
 
 /**
- * Adds the tools in the user's options, such as server tools. They replace agent tools of the same name, since the API
- * refuses duplicates.
- * The agent still executes calls of that name.
+ * Adds the tools of the user's options, such as server tools. They replace agent tools of the same name in the request,
+ * because the API refuses duplicates. The agent still executes calls of that name.
  */
 function withTools(tools: readonly WireObject[], given: WireObject): readonly WireObject[] | undefined {
   const defined = objectsIn(given.tools);
@@ -113,7 +112,7 @@ function wireToolChoice(choice: ToolChoice | undefined): WireObject | undefined 
 }
 
 /**
- * Returns temperature and top_p. The API refuses both with thinking and for the newest models; the models before those
+ * Returns temperature and top_p. The newest models and requests with thinking accept neither; slightly older models
  * accept only one of them.
  */
 function sampling({ temperature, topP }: ModelSettings, abilities: Abilities, thinks: boolean): WireObject {
@@ -121,7 +120,7 @@ function sampling({ temperature, topP }: ModelSettings, abilities: Abilities, th
   return { temperature, top_p: abilities.sampling === 'one' && temperature !== undefined ? undefined : topP };
 }
 
-/** Thinking budgets in tokens. The API accepts at least 1,024. */
+/** Thinking budgets in tokens. Must be at least 1,024, which is the minimum of the API. */
 const BUDGETS = { minimal: 1024, low: 4096, medium: 10_000, high: 16_000 };
 const LEAST_BUDGET = 1024;
 
@@ -131,8 +130,8 @@ interface Reasoning {
 }
 
 /**
- * Returns the thinking and effort fields. The API refuses thinking with a forced tool choice, and thinking that begins
- * in the middle of a turn.
+ * Returns the thinking and effort fields. The API refuses thinking together with a forced tool choice, and thinking
+ * that begins in the middle of a turn.
  */
 function reasoning(request: ModelRequest, abilities: Abilities, messages: readonly WireObject[]): Reasoning {
   const { tools, toolChoice, settings = {} } = request;
@@ -159,7 +158,10 @@ function isOn(thinking: unknown): boolean {
   return isObject(thinking) && thinking.type !== 'disabled';
 }
 
-/** True if the last message contains results of calls made without thinking. A paused answer at the end is ignored. */
+/**
+ * True if the last message contains results of calls that the model made without thinking. Ignores a paused answer at
+ * the end.
+ */
 function isAmidTurn(messages: readonly WireObject[]): boolean {
   const completed = messages.at(-1)?.role === 'assistant' ? messages.slice(0, -1) : messages;
   const [calls, last] = completed.slice(-2).map(({ content }) => objectsIn(content)[0]?.type);

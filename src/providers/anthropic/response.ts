@@ -33,7 +33,7 @@ export function readMessage(message: WireObject, model: string): ModelResponse {
   };
 }
 
-/** Returns the remaining fields of the message, such as its id and the server's usage counts. */
+/** Returns the other fields of the message, such as its id and the server's usage counts. */
 function metadata({ type, role, content, ...fields }: WireObject): Pick<ModelResponse, 'providerMetadata'> {
   const anthropic = present(fields);
   return hasFields(anthropic) ? { providerMetadata: { anthropic } } : {};
@@ -50,9 +50,8 @@ class BlockReader {
   ) {}
 
   /**
-   * Converts blocks into message parts.
-   * Other blocks have a meaning only for the API, such as a model fallback or a compaction. Such a block is kept in an
-   * empty reasoning part and sent back unchanged.
+   * Converts blocks into message parts. A block that only the API understands, such as a model fallback or a
+   * compaction, is kept in an empty reasoning part. Then it can be sent back unchanged.
    */
   read(blocks: readonly WireObject[]): readonly AssistantPart[] {
     return blocks.flatMap((block) => this.part(block) ?? []);
@@ -82,7 +81,7 @@ class BlockReader {
     const name = textOr(called);
     if (name === '') throw invalidAnswer('anthropic', 'a tool call has no name', { cause: called });
     const id = uniqueId(given, this.ids);
-    // `caller` is kept only if code or a server tool made the call, not the model.
+    // `caller` is kept only if code or a server tool made the call, and not the model.
     const indirectCaller = isObject(caller) && caller.type === 'direct' ? undefined : caller;
     return {
       type: 'tool-call',
@@ -93,7 +92,7 @@ class BlockReader {
     };
   }
 
-  /** Keeps the block type and the container, which the next request needs. */
+  /** Converts a server tool call. Keeps the block type and the container, because the next request needs both. */
   private serverCall({ id: given, name: called, input, ...fields }: WireObject): ToolCallPart | undefined {
     const id = textOr(given);
     const name = textOr(called);
@@ -104,7 +103,7 @@ class BlockReader {
     return { ...call, ...toMetadata(this.model, { ...fields, container }) };
   }
 
-  /** Keeps the whole block, which must be sent back unchanged. */
+  /** Converts the result of a server tool. Keeps the whole block, which must be sent back unchanged. */
   private serverResult(block: WireObject): ToolResultPart {
     const { tool_use_id: id, content } = block;
     const isError = block.is_error === true || (isObject(content) && textOr(content.type).endsWith('_error'));
@@ -117,7 +116,7 @@ class BlockReader {
 }
 
 /**
- * Returns the usage. Anthropic's `input_tokens` excludes tokens read from and written to its cache, so they are added.
+ * Returns the usage. Anthropic's `input_tokens` excludes tokens read from and written to its cache, so both are added.
  * `iterations` lists the requests that Anthropic's server made for one response.
  */
 function usageOf(usage: WireObject): Usage {

@@ -10,10 +10,11 @@ const MOST_UNIONS = 16;
 const SHAPING = ['$ref', 'anyOf', 'oneOf', 'allOf', 'not', 'if', 'then', 'else', 'patternProperties', 'prefixItems'];
 
 /**
- * Returns an output schema in the form that the API accepts. Objects are closed, and other restrictions move into
+ * Returns an output schema in the form that the API accepts: objects are closed, and unsupported restrictions move into
  * descriptions.
- * Returns undefined for schemas that the API cannot express: maps, recursion, tuples. The output is validated against
- * the original schema in any case.
+ *
+ * Returns undefined for schemas that the API cannot express: maps, recursion, tuples. The output is always validated
+ * against the original schema.
  */
 export function outputSchema(schema: JsonSchema): WireObject | undefined {
   const limiter = new SchemaLimiter(schema);
@@ -44,7 +45,9 @@ class SchemaLimiter {
     return types.includes('object') || types.includes('array') ? this.container(schema) : plain(schema);
   }
 
-  /** Inlines a reference, so that no definitions are needed. Returns undefined for a recursive reference. */
+  /**
+   * Replaces a reference by its schema, so that no definitions are needed. Returns undefined for a recursive reference.
+   */
   private referred({ $ref, ...beside }: WireObject): WireObject | undefined {
     const reference = textOr($ref);
     const [, keyword = '', name = ''] = /^#\/(\$defs|definitions)\/([^/~%]+)$/.exec(reference) ?? [];

@@ -8,12 +8,13 @@ type Push = (part: ModelPart) => void;
 type Block = Record<string, unknown>;
 
 /**
- * Assembles the events of a stream into one message, and pushes each delta when it arrives.
- * The input of a tool call stays an unparsed string. Accepts a complete message instead of deltas, and skips unknown
- * events.
+ * Assembles the events of a stream into one message. Reports each delta when it arrives. The input of a tool call stays
+ * an unparsed string.
+ *
+ * Also accepts a complete message instead of deltas. Skips unknown events.
  */
 export class StreamedMessage {
-  /** In the order of their first events. */
+  /** The blocks in the order of their first events. */
   private readonly blocks: Block[] = [];
   private readonly byIndex = new Map<unknown, Block>();
   private message: WireObject | undefined = undefined;
@@ -23,14 +24,14 @@ export class StreamedMessage {
 
   constructor(private readonly push: Push) {}
 
-  /** Throws if the event is an error, or not a JSON object. */
+  /** Adds an event. Throws if the event is an error or not a JSON object. */
   take(event: unknown): void {
     const data = typeof event === 'string' ? parseJson(event) : event;
     if (!isObject(data)) throw unreadableBody('anthropic', event);
     this.add(data);
   }
 
-  /** Throws if the stream ended too early. */
+  /** Returns the assembled message. Throws if the stream ended too early. */
   whole(): WireObject {
     if (!textOr(this.ending.stop_reason)) {
       throw interrupted('anthropic', this.unread);
@@ -51,7 +52,10 @@ export class StreamedMessage {
     else if (type !== 'ping') this.unread = event;
   }
 
-  /** A second message in a stream replaces the first, whose deltas were pushed. */
+  /**
+   * Starts a message. A second message in a stream replaces the first one, although deltas of the first were already
+   * reported.
+   */
   private start(message: WireObject): void {
     if (this.message !== undefined) {
       const problem = 'its stream begins a second message before the first one has ended';
@@ -60,7 +64,7 @@ export class StreamedMessage {
     this.begin(message);
   }
 
-  /** After code execution, `message_start` can contain the whole answer. */
+  /** Starts the content. After code execution, `message_start` may already contain the whole answer. */
   private begin(message: WireObject): void {
     this.message = message;
     this.usage = isObject(message.usage) ? message.usage : {};
@@ -70,8 +74,11 @@ export class StreamedMessage {
   }
 
   /**
-   * The last usage event has the total counts. Earlier counts stay if it omits them or reports 0. With `iterations`, for
-   * example after a compaction on the server, a 0 counts too: the first event then has the counts before the compaction.
+   * Reads the usage. The last usage event has the total counts. Earlier counts stay if the last event omits them or
+   * reports 0.
+   *
+   * With `iterations`, for example after a compaction on the server, a count of 0 is used, because the first event has
+   * the counts before the compaction.
    */
   private end({ type, delta, usage, ...beside }: WireObject): void {
     this.ending = { ...this.ending, ...present(beside), ...(isObject(delta) && present(delta)) };
@@ -88,7 +95,7 @@ export class StreamedMessage {
     this.end({ delta: { stop_reason: message.stop_reason } });
   }
 
-  /** Adds a block. Some servers use one index for two blocks; later deltas go to the newer block. */
+  /** Adds a block. If a server uses one index for two blocks, later deltas go to the newer block. */
   private addBlock(index: unknown, begun: WireObject): void {
     const block: Block = { ...begun };
     if (Array.isArray(begun.citations)) block.citations = [...begun.citations];
@@ -108,7 +115,7 @@ export class StreamedMessage {
     else if (!KNOWN_BLOCK.test(textOr(block.type))) growOther(block, delta);
   }
 
-  /** Appends a delta. Content from the start event stays if no delta follows. */
+  /** Appends a delta to a block. Content from the start event stays if no delta follows. */
   private grow(block: Block, field: GrowingField, piece: unknown): void {
     if (textOr(piece) === '') return;
     block[field] = textOr(block[field]) + textOr(piece);
@@ -125,7 +132,7 @@ export class StreamedMessage {
 
 const KNOWN_BLOCK = /^text$|thinking$|tool_use$|tool_result$/;
 
-/** Appends in place: a copy for each citation would take quadratic time. */
+/** Appends a citation in place, because copying the list for each citation would take quadratic time. */
 function addCitation(block: Block, citation: unknown): void {
   if (Array.isArray(block.citations)) block.citations.push(citation);
   else block.citations = [citation];

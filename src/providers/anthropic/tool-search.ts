@@ -12,8 +12,8 @@ export function withSearchTool(tools: readonly WireObject[]): readonly WireObjec
 }
 
 /**
- * Returns the messages without references to tools that the request does not have, because the API refuses these.
- * Without a search tool in the request, earlier searches are removed.
+ * Returns the messages without references to tools that the request lacks, because the API refuses such references. If
+ * the request has no search tool, removes earlier searches.
  */
 export function withKnownReferences(messages: readonly WireObject[], tools: unknown): readonly WireObject[] {
   if (!messages.some(({ content }) => objectsIn(content).some(isSearchBlock))) return messages;

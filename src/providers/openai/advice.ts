@@ -4,15 +4,18 @@ import { toProviderError } from '../shared/failure.js';
 /** The API of OpenAI that a model uses. */
 export type OpenAIApi = 'responses' | 'chat';
 
-/** Matches the errors of OpenAI for a request that the chat completions API does not take. */
+/** Matches OpenAI's errors for a request that needs the Responses API. */
 const NEEDS_RESPONSES =
   /\bv1\/responses\b|\bresponses api\b|not a chat model|not supported (?:in|with|by) (?:the )?(?:v1\/)?chat.?completions?/i;
 
-/** Matches the errors of servers without the Responses API, and of models that it does not serve. */
+/** Matches the errors of servers without the Responses API, and of models that need chat completions. */
 const NEEDS_CHAT =
   /^404 (?:status code|not found|resource not found|page not found|invalid url|unknown (?:url|path))|\/responses\b.*not found|not found.*\/responses\b|only (?:supported|available) (?:in|with|by) (?:the )?(?:v1\/)?chat.?completions?/i;
 
-/** Adds the option to change to an error of a server that refuses this API for the model. Other errors stay as they are. */
+/**
+ * If the server refuses this API for the model, adds to the error which option changes the API. Returns any other error
+ * unchanged.
+ */
 export function withAdvice(
   thrown: unknown,
   { model, api }: { readonly model: string; readonly api: OpenAIApi },

@@ -14,7 +14,7 @@ export function reasons(model: string): boolean | undefined {
   return REASONS.test(name) ? true : undefined;
 }
 
-/** Returns the name of the model under a fine-tuned model, such as `gpt-4.1` for `ft:gpt-4.1:acme::id`. */
+/** Returns the base model of a fine-tuned model, such as `gpt-4.1` for `ft:gpt-4.1:acme::id`. */
 function baseOf(model: string): string {
   return (model.startsWith('ft:') ? model.slice(3) : model).toLowerCase();
 }

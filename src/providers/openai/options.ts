@@ -15,13 +15,13 @@ interface OpenAITool {
 /** Options of {@link openai}: connection, retries, the API and the tools of the service. */
 export interface OpenAIOptions {
   /**
-   * A client of the `openai` package, instead of `apiKey` and `baseURL`. The client's own retries are off; see
+   * A client of the `openai` package, instead of `apiKey` and `baseURL`. Its own retries are disabled; see
    * `maxRetries`.
    */
   readonly client?: OpenAIClient | undefined;
   /**
-   * Default: the environment variable `OPENAI_API_KEY`, which is not sent to the `baseURL` option of another server.
-   * If such a server needs a key, set this option.
+   * The API key. Default: the environment variable `OPENAI_API_KEY`, which is not sent to another server set with
+   * `baseURL`. If such a server needs a key, set this option.
    */
   readonly apiKey?: string | (() => Promise<string>) | undefined;
   /**
@@ -32,9 +32,9 @@ export interface OpenAIOptions {
   /** HTTP headers sent with each request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * How often a failed request is retried. Default: the setting of `client`, else 2.
-   * Retries status 408, 409, 429 and 5xx, the same status inside a body, and a lost connection. An answer that has
-   * begun is not retried.
+   * How often a failed request is retried. Default: the setting of `client`, else 2. Retries status 408, 409, 429 and
+   * 5xx, the same status inside a body, and a lost connection, but not an answer that has begun.
+   *
    * Waits as long as the server asks, but fails at once if that is more than a minute. Use 0 if a lifecycle retries.
    */
   readonly maxRetries?: number | undefined;
@@ -46,14 +46,16 @@ export interface OpenAIOptions {
    */
   readonly api?: OpenAIApi | undefined;
   /**
-   * Tools that OpenAI defines, in the form of the Responses API, such as `{ type: 'web_search' }`. A tool that the
-   * application runs, such as `{ type: 'apply_patch' }`, is run by the agent's tool with that name.
+   * Tools that OpenAI defines, in the form of the Responses API, such as `{ type: 'web_search' }`. If the application
+   * has to run the tool, such as `{ type: 'apply_patch' }`, the agent's tool of that name runs it.
    */
   readonly tools?: readonly (OpenAITool | { readonly type: string })[] | undefined;
   /**
-   * If true, the server stores each response, and the next request of the conversation sends only the messages after
-   * the last response. The request contains the whole conversation if the earlier messages changed, or if the server
-   * has deleted the response. Default: false, and the server stores nothing. Responses API only.
+   * If true, the server stores each response. The next request of the conversation then sends only the messages after
+   * the last response. Default: false, and the server stores nothing. Responses API only.
+   *
+   * The request contains the whole conversation if the earlier messages changed, or if the server has deleted the
+   * response.
    */
   readonly previousResponseId?: boolean | undefined;
   /**
@@ -62,8 +64,8 @@ export interface OpenAIOptions {
    */
   readonly maxTokensField?: 'max_completion_tokens' | 'max_tokens' | undefined;
   /**
-   * How the model is asked for structured output. Default: by a table of services. If the service refuses, the next mode is
-   * tried and kept: `after-tools`, then `tool`, then the schema in the instructions.
+   * How the model is asked for structured output. Default: by a table of services. If the provider refuses, the next
+   * mode is tried and kept: `after-tools`, then `tool`, then the schema in the instructions.
    */
   readonly outputMode?: OutputMode | undefined;
 }

@@ -1,7 +1,7 @@
 import type { OutputMode } from '../shared/output/output-mode.js';
 import { serverAt } from './client.js';
 
-/** A service that is known to take an output schema in one way only. */
+/** A service that accepts an output schema in one known way only. */
 interface OutputRule {
   /** Matches the host of the base URL. */
   readonly host: RegExp;
@@ -9,14 +9,16 @@ interface OutputRule {
   readonly model?: RegExp;
   readonly mode: OutputMode;
   readonly source: string;
-  /** The day of the report or of the last change. `unknown` if the source does not tell it. */
+  /** The date of the report or of the last change. `unknown` if the source does not give it. */
   readonly date: string;
 }
 
 /**
- * The services that take a schema beside tools, and those that take none. The first matching rule counts. Any other service gets
- * the schema in a request without tools: Groq, Cerebras and Google's Gemini 2 refuse both together, and with Ollama, vLLM and
- * llama.cpp a schema keeps the model from calling a tool.
+ * Services that accept an output schema together with tools, and services that accept no schema. The first matching
+ * rule applies.
+ *
+ * Any other service gets the schema in a request without tools. Groq, Cerebras and Google's Gemini 2 refuse both
+ * together. With Ollama, vLLM and llama.cpp, a schema prevents tool calls.
  */
 const OUTPUT_RULES: readonly OutputRule[] = [
   {
@@ -52,7 +54,7 @@ const OUTPUT_RULES: readonly OutputRule[] = [
   },
 ];
 
-/** Returns the mode for a model at a base URL. OpenAI and Azure OpenAI take a schema beside tools. */
+/** Returns the mode for a model at a base URL. OpenAI and Azure OpenAI accept a schema together with tools. */
 export function outputModeAt(baseURL: string | undefined, model: string): OutputMode {
   if (serverAt(baseURL) === 'openai') return 'native';
   const host = URL.canParse(baseURL ?? '') ? new URL(baseURL ?? '').hostname : '';

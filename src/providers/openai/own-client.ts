@@ -27,7 +27,7 @@ class OpenAIServer {
   private readonly key: Connection<OpenAIClient>['apiKey'];
   private readonly headers: { readonly [name: string]: string | undefined };
 
-  /** The key, the organization and the project of the environment are not sent to other servers than OpenAI. */
+  /** The key, the organization and the project from the environment are sent only to OpenAI. */
   constructor({ apiKey, baseURL }: Connection<OpenAIClient>) {
     const variables = isOpenAI(baseURL) ? environment() : {};
     this.url = (baseURL ?? (variables.OPENAI_BASE_URL?.trim() || OPENAI_URL)).replace(/\/+$/, '');
@@ -44,13 +44,13 @@ class OpenAIServer {
     throw invalidOption('apiKey', 'a string, or OPENAI_API_KEY must be set in the environment', this.key);
   }
 
-  /** Sends a request: POST with a body, GET without one. */
+  /** Sends a request. Uses POST with a body, and GET without one. */
   call(path: string, body: object | undefined, options: ClientRequestOptions = {}): ClientAnswer {
     const answer = this.send(path, body as WireObject | undefined, options);
     return Object.assign(answer, { withResponse: () => answer });
   }
 
-  /** The data is the body as a string. The body of a stream is not read. */
+  /** Sends a request and reads the body as a string. Does not read the body of a stream. */
   private async send(
     path: string,
     body: WireObject | undefined,
@@ -75,7 +75,7 @@ class OpenAIServer {
   }
 }
 
-/** The response to a request that failed, with the fields of an error of the `openai` package. */
+/** The response of a failed request, with the fields of an error of the `openai` package. */
 class ResponseError extends Error {
   readonly status: number;
   readonly headers: Headers;
@@ -92,7 +92,10 @@ class ResponseError extends Error {
   }
 }
 
-/** Servers other than OpenAI have errors without an `error` field, and bodies that are not JSON. */
+/**
+ * Returns the error of a failed response. Servers other than OpenAI may send errors without an `error` field, and
+ * bodies that are not JSON.
+ */
 async function failureOf(response: Response): Promise<ResponseError> {
   const text = await response.text().catch(() => '');
   const body = parseJson(text) ?? text;

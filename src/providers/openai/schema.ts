@@ -1,6 +1,6 @@
 import { defined, isObject, type WireObject } from '../shared/wire.js';
 
-/** The rules of OpenAI for tools. Other servers accept other names and numbers. */
+/** OpenAI's rules for tools. Other servers accept other names and numbers. */
 export const OPENAI_TOOLS = { provider: 'OpenAI', name: /^[a-zA-Z0-9_-]{1,64}$/, most: 128 };
 
 const PLAIN_KEYWORDS = [
@@ -9,9 +9,8 @@ const PLAIN_KEYWORDS = [
 ].flat();
 
 /**
- * True if OpenAI accepts the schema in strict mode, which guarantees a matching answer.
- * Strict mode allows only certain keywords, and closed objects with all properties required. OpenAI refuses a request
- * with another schema.
+ * True if OpenAI accepts the schema in strict mode, which guarantees a matching answer. Strict mode allows only certain
+ * keywords, and closed objects with all properties required. In strict mode, OpenAI refuses any other schema.
  */
 export function isStrictSchema(schema: unknown): boolean {
   return isObject(schema) && schema.type === 'object' && isStrict(schema);
@@ -33,13 +32,12 @@ function isClosed({ properties, required, additionalProperties }: { readonly [ke
   return Array.isArray(required) && Object.keys(properties).every((name) => required.includes(name));
 }
 
-/** Model names of Moonshot, on any host. */
+/** Matches model names of Moonshot, on any host. */
 const MOONSHOT_MODEL = /kimi|moonshot/i;
 
 /**
- * Returns tool parameters in the form that the model accepts.
- * Moonshot's models refuse a `type` beside `anyOf`, so `type` moves into the alternatives. They refuse an `items`
- * array, which becomes `prefixItems`.
+ * Returns tool parameters in the form that the model accepts. Moonshot's models refuse a `type` next to `anyOf`, so
+ * `type` moves into the alternatives. They also refuse an `items` array, which becomes `prefixItems`.
  */
 export function parametersFor(model: string, parameters: WireObject): WireObject {
   return MOONSHOT_MODEL.test(model) ? (rewritten(parameters) as WireObject) : parameters;

@@ -7,7 +7,7 @@ import { defined, isObject, parseJson, textOr, type WireObject } from './wire.js
 export interface WireCounts {
   readonly input: unknown;
   readonly output: unknown;
-  /** Default: the sum of input and output. */
+  /** The total number of tokens. Default: the sum of input and output. */
   readonly total?: unknown;
   readonly cached: unknown;
   readonly written?: unknown;
@@ -16,8 +16,9 @@ export interface WireCounts {
 
 /**
  * Returns a usage. Missing or invalid counts of input and output become 0.
- * Some servers, such as xAI and Google, count reasoning apart from the output. The total shows it: it is then the sum of
- * input, output and reasoning.
+ *
+ * Some servers, such as xAI and Google, do not include reasoning in the output. Then their total is the sum of input,
+ * output and reasoning, and the reasoning is added to the output.
  */
 export function toUsage({ input, output, total, cached, written, reasoning }: WireCounts): Usage {
   const inputTokens = count(input) ?? 0;

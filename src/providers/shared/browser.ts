@@ -1,21 +1,21 @@
 import { OptionInvalidError } from '../../errors.js';
 
-/** The key of a provider, and the names that a user passes it by. */
+/** The API key of a provider, and the names of the ways to pass it. */
 export interface KeyUse {
-  /** The factory of the model, such as `openai`. */
+  /** The name of the model's factory, such as `openai`. */
   readonly factory: string;
-  /** The class of the official client, such as `OpenAI`. */
+  /** The name of the official client's class, such as `OpenAI`. */
   readonly client: string;
   /** The environment variable that the official client reads. */
   readonly variable: string;
   readonly hasKey: boolean;
-  /** True if `baseURL` leads to another server than the provider's. */
+  /** True if `baseURL` is not the provider's own server. */
   readonly isOtherServer: boolean;
 }
 
 /**
- * Throws an `OptionInvalidError` if a page would show a key to its visitors, or if a key is needed and there is no
- * environment to read one from.
+ * Throws an `OptionInvalidError` if a web page would show its visitors a key, or if no key was passed and the
+ * environment cannot be read.
  */
 export function checkKey(use: KeyUse): void {
   const { hasKey, isOtherServer } = use;
@@ -43,13 +43,13 @@ interface Surroundings {
   readonly Deno?: unknown;
 }
 
-/** The test of the official clients, which refuse to work in a page. */
+/** True in a web page. Uses the check of the official clients, which refuse to run in a page. */
 function isPage(): boolean {
   const { window, navigator } = globalThis as Surroundings;
   return window?.document !== undefined && navigator !== undefined;
 }
 
-/** Returns the environment variables. Empty in a browser. */
+/** Returns the environment variables. Returns an empty object in a browser. */
 export function environment(): { readonly [name: string]: string | undefined } {
   const { process } = globalThis as Surroundings;
   return process?.env ?? {};

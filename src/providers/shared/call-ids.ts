@@ -3,7 +3,7 @@ import type { WireObject } from './wire.js';
 /** The call ids that a provider accepts, and how to generate an accepted id. */
 export interface IdRule {
   readonly accepted: RegExp;
-  /** Pattern of generated ids. A received id of this pattern is replaced, since two calls might share it. */
+  /** Matches generated ids. A received id that matches is replaced, because another call might get the same id. */
   readonly generated: RegExp;
   make(count: number): string;
 }
@@ -41,8 +41,8 @@ export class CallIds {
   constructor(private readonly rule: IdRule) {}
 
   /**
-   * Returns the id to send for a call. `isOwn` is true for an id that the same model made: it stays, because a model can
-   * depend on the form of its ids, as Kimi does on `functions.search:0`.
+   * Returns the id to send for a call. `isOwn` is true for an id from the same model. Such an id stays, because a model
+   * may depend on its form, as Kimi does on `functions.search:0`.
    */
   ofCall(given: string, isOwn: boolean): string {
     const { accepted, generated, make } = this.rule;
@@ -60,14 +60,14 @@ export class CallIds {
   }
 }
 
-/** Returns a tool name with only the characters and the length that providers accept. */
+/** Returns a tool name with only the characters that providers accept, and at most their length. */
 export function acceptedName(name: string, longest: number): string {
   return name.replace(/[^\w-]/g, '_').slice(0, longest);
 }
 
 /**
- * Inserts an assistant message between a tool message and a user message, which Mistral's models refuse side by side.
- * A run that ended early or returned images has such a pair. `answer` is the content of the inserted message.
+ * Inserts an assistant message between a tool message and a user message, because Mistral's models refuse this pair. It
+ * occurs after a run that ended early or returned images. `answer` is the content of the inserted message.
  */
 export function withTurns(messages: readonly WireObject[], answer: unknown): readonly WireObject[] {
   return messages.flatMap((message, at) => {

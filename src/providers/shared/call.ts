@@ -7,7 +7,7 @@ import { clockOf, IdleWatch, type WatchedRequest } from './idle.js';
 
 const LONGEST_WAIT_MS = 60_000;
 
-/** Sends one request to a provider and reads its response. */
+/** One request to a provider, with the function that reads its response. */
 export interface ProviderCall<Answer> {
   readonly provider: string;
   readonly maxRetries: number;
@@ -18,9 +18,11 @@ export interface ProviderCall<Answer> {
 }
 
 /**
- * Makes a call with its own abort signal, and retries it on errors that may pass.
- * An abort rejects at once with the caller's reason, and the caller's signal keeps no listener. The official clients
- * leave a listener for each attempt. A stream that is silent for too long is aborted too.
+ * Makes a call with its own abort signal, and retries it after temporary errors. Also aborts a stream that is silent
+ * for too long.
+ *
+ * An abort rejects at once with the caller's reason. No listener stays on the caller's signal, whereas the official
+ * clients leave one for each attempt.
  */
 export async function answerTo<Answer>(
   request: ModelRequest,
@@ -46,8 +48,8 @@ export async function answerTo<Answer>(
 }
 
 /**
- * Retries a request, and waits as long as the provider asks.
- * Replaces the retries of the clients: their waits ignore the abort signal and have no limit.
+ * Retries a request, and waits as long as the provider asks. Used instead of the retries of the clients, whose waits
+ * ignore the abort signal and have no limit.
  */
 async function withRetries<Answer>(call: ProviderCall<Answer>, request: WatchedRequest): Promise<ModelResponse> {
   const clock = clockOf(request);
@@ -66,13 +68,13 @@ async function withRetries<Answer>(call: ProviderCall<Answer>, request: WatchedR
 interface Outcome {
   readonly response?: ModelResponse;
   readonly failure?: unknown;
-  /** The request must not be retried. */
+  /** True if the request must not be retried. */
   readonly isFinal?: boolean;
 }
 
 /**
- * Makes one attempt. After the response began, only an error with a status code may be retried, and only before the
- * first delta.
+ * Makes one attempt. After the response has begun, an error may be retried only if it has a status code and no delta
+ * was reported.
  */
 async function attempt<Answer>(call: ProviderCall<Answer>, request: WatchedRequest): Promise<Outcome> {
   const { onPart, signal, idle } = request;
@@ -99,8 +101,8 @@ async function attempt<Answer>(call: ProviderCall<Answer>, request: WatchedReque
 }
 
 /**
- * Half a second, doubled with each retry up to eight seconds, minus up to a quarter. The official clients use the same
- * delays.
+ * Returns the delay before a retry: half a second, doubled with each retry up to eight seconds, minus up to a quarter.
+ * The official clients use the same delays.
  */
 function backoffMs(retries: number): number {
   return Math.min(500 * 2 ** retries, 8000) * (1 - Math.random() * 0.25);

@@ -34,7 +34,7 @@ export interface Answer {
   readonly response?: HttpAnswer;
 }
 
-/** The protocol of a provider's official client. Each adapter implements one protocol. */
+/** The protocol of a provider's official client. */
 export interface ClientProtocol<Client> {
   readonly provider: string;
   /** The response header that holds the id of the request. */
@@ -51,7 +51,7 @@ export interface PreparedCall {
   read(answer: Answer, request: WatchedRequest): Promise<ModelResponse>;
 }
 
-/** Creates a model that uses the client of the options, or a client created at the first call. */
+/** Creates a model. It uses the client of the options, or creates a client at the first call. */
 export function clientModel<Client extends { readonly maxRetries?: number | undefined }>(
   modelId: string,
   connection: Connection<Client>,

@@ -18,7 +18,7 @@ export class ProviderError extends KeelsonError implements ModelFailureHints {
   readonly provider: string;
   /** The reason of the failure, from the status code and the wording of the provider. */
   readonly kind: ModelErrorKind;
-  /** The HTTP status code, or the status that an error inside a stream names. Undefined without a response. */
+  /** The HTTP status code, or the status named in an error inside a stream. Undefined without a response. */
   readonly status: number | undefined;
   /** True if the same call may succeed later. */
   readonly retryable: boolean;
@@ -43,7 +43,7 @@ export function invalidAnswer(provider: string, problem: string, failure: Provid
   return new ProviderError(provider, `The response cannot be read: ${problem}.`, failure);
 }
 
-/** Creates the error for a response whose finish reason announces tool calls, but that contains no call. */
+/** Creates the error for a response whose finish reason announces tool calls although it has none. */
 export function callsMissing(provider: string, cause: unknown): ProviderError {
   return invalidAnswer(provider, 'its finish reason announces tool calls, but it contains no tool call', {
     retryable: true,
@@ -51,7 +51,7 @@ export function callsMissing(provider: string, cause: unknown): ProviderError {
   });
 }
 
-/** Creates the error for a stream that ended too early. `unread` is the last unknown event before the end. */
+/** Creates the error for a stream that ended too early. `unread` is the last event, if its type is unknown. */
 export function interrupted(provider: string, unread?: WireObject): ProviderError {
   const lastEvent = unread ? ` Its last event was ${excerptOf(unread)}.` : '';
   const problem = `The stream ended before the response was complete: the connection was lost, or the server stopped.${lastEvent}`;

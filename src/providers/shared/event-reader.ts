@@ -16,10 +16,11 @@ const OPENING_BRACKET = 91;
 const OPENING_BRACE = 123;
 
 /**
- * Splits bytes into server-sent events, synchronously.
- * Accepts deviations from the standard: an event of a single line, a last event without an empty line, an `error`
- * field, and keep-alive messages that are not JSON. A body that is not an event stream becomes one string.
- * Reads on after `[DONE]`, so that the connection can be reused, but reports no further event.
+ * Splits bytes into server-sent events, synchronously. Accepts deviations from the standard: an event of a single line,
+ * a last event without an empty line, an `error` field, and keep-alive messages that are not JSON.
+ *
+ * A body that is not an event stream becomes one string. After `[DONE]`, reads on so that the connection can be reused,
+ * but reports no further event.
  */
 export class EventReader {
   private readonly decoder = new TextDecoder();
@@ -50,7 +51,10 @@ export class EventReader {
     else this.take(this.plain);
   }
 
-  /** Lines end in CRLF, LF or CR; chunks split anywhere. Searches each character once, also in a long line. */
+  /**
+   * Splits text into lines. Lines end in CRLF, LF or CR; chunks split anywhere. Searches each character once, even in a
+   * long line.
+   */
   private split(text: string): void {
     if (text === '') return;
     let start = this.isAfterReturn && text.charCodeAt(0) === LINE_FEED ? 1 : 0;
@@ -89,7 +93,7 @@ export class EventReader {
     else if (!this.isStream) this.plain += `${line}\n`;
   }
 
-  /** Some servers send a complete response as JSON, and `[DONE]` as an event after the JSON. */
+  /** Called at the first field. Some servers send a complete response as JSON, followed by `[DONE]` as an event. */
   private beginStream(): void {
     this.isStream = true;
     const value = this.plain.trim() === '' ? undefined : parseJson(this.plain);
@@ -134,7 +138,10 @@ export class EventReader {
   }
 }
 
-/** True if a line may be a JSON object or array: `JSON.parse` throws for other lines, which costs more than an event. */
+/**
+ * True if a line may be a complete JSON object or array. This check avoids calling `JSON.parse` for other lines,
+ * because an exception takes longer than the rest of an event.
+ */
 function mayBeWhole(value: string): boolean {
   const first = value.charCodeAt(0);
   if (first === OPENING_BRACE) return value.trimEnd().endsWith('}');

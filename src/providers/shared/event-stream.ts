@@ -8,26 +8,27 @@ import { isObject } from './wire.js';
 /** The origin of a response. */
 export interface EventSource {
   readonly provider: string;
-  /** False for a client that the application passed. */
+  /** True for Keelson's own client, false for a client of the application. */
   readonly isOwnClient: boolean;
   /** Names of events that are skipped without parsing. */
   readonly skips?: ReadonlySet<string> | undefined;
   readonly idle: IdleWatch;
 }
 
-/** Events that only keep the connection open. */
+/** Types of events that only keep the connection open. */
 const PINGS: ReadonlySet<unknown> = new Set(['ping', 'keepalive', 'keep-alive', 'heartbeat']);
 
 /**
  * Passes the events of a streamed response to `take`, each as soon as its bytes have arrived. A response received whole
  * is one event.
+ *
  * Converts errors of the client, but not errors of `take`. An error of `take` closes the connection.
  */
 export async function receiveEvents(answer: Answer, source: EventSource, take: TakeEvent): Promise<void> {
   const { data } = answer;
   const body = bodyOf(answer, source.isOwnClient);
   const hear = (event: unknown) => {
-    // Only events with a type tell about work without a part.
+    // Only an event with a type shows that the provider still works on the response.
     const type = isObject(event) ? event.type : undefined;
     if (type !== undefined && !PINGS.has(type)) source.idle.hearMore();
     take(event);
@@ -46,8 +47,10 @@ export function readEvents(text: string, provider: string, take: TakeEvent): voi
 }
 
 /**
- * Returns the body of Keelson's own client. With the user's client, returns only a body that is not an event stream:
- * instrumentation may observe the client's streams, and Bedrock has its own stream format.
+ * Returns the body of Keelson's own client. For a client of the application, returns only a body that is not an event
+ * stream.
+ *
+ * Instrumentation may observe the streams of such a client, and Bedrock has its own stream format.
  */
 function bodyOf({ response }: Answer, isOwnClient: boolean): AsyncIterable<unknown> | readonly unknown[] | undefined {
   if (isOwnClient && response?.body === null) return [];
@@ -63,7 +66,7 @@ function chunksOf(body: unknown): AsyncIterable<unknown> | undefined {
   return body instanceof ReadableStream ? readChunks(body) : undefined;
 }
 
-/** Streams of Safari are not async iterables. */
+/** Yields the chunks of a body. Needed because streams of Safari are not async iterables. */
 async function* readChunks(body: ReadableStream<unknown>): AsyncIterable<unknown> {
   const reader = body.getReader();
   try {
@@ -77,7 +80,7 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 
-/** Passes each item to `take`. A separate failure is kept apart, so that an error of `take` is not converted. */
+/** Passes each item to `take`. Stores an error of `take` separately, so that it is not converted. */
 async function drain(
   items: AsyncIterable<unknown> | readonly unknown[],
   provider: string,

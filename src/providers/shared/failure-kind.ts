@@ -3,22 +3,22 @@ import type { ModelErrorKind } from '../../model/run-error.js';
 /** The properties of a failed call that decide its kind. */
 export interface FailureSigns {
   readonly status: number | undefined;
-  /** Codes, types and class names of the error, in lower case. */
+  /** The codes, types and class names of the error, in lower case. */
   readonly names: readonly string[];
   readonly message: string;
 }
 
 interface KindRule {
   readonly kind: ModelErrorKind;
-  /** Matches a name of the error as a whole. */
+  /** Matches a whole name of the error. */
   readonly names: RegExp;
-  /** Matches in the message. */
+  /** Matches a part of the message. */
   readonly words: RegExp;
 }
 
 /**
- * The first matching rule wins, before the status code. The names and wordings with their services and sources are in
- * test/fixtures/failures/wordings.json.
+ * The rules for the kind of a failure. The first matching rule applies, before the status code. Names and wordings with
+ * their sources are in test/fixtures/failures/wordings.json.
  */
 const RULES: readonly KindRule[] = [
   {
@@ -83,7 +83,7 @@ const RULES: readonly KindRule[] = [
   },
 ];
 
-/** Names of errors that are the fault of the request. */
+/** Matches names of errors that the request itself causes. */
 const INVALID = /^(?:invalid_|not_found|validationexception|validation_error|bad_request|model_not_found|unsupported_)/;
 
 /** Returns the kind of a failed call. */

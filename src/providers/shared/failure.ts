@@ -39,8 +39,8 @@ const LASTING =
   /^(?:invalid_(?:request|api_key|argument|param|prompt|model)|authentication_|permission_|billing_|not_found|insufficient_quota|quota_exceeded|credit_balance_|context_length_|validationexception)/;
 
 /**
- * Converts what a provider's client threw, or an `{ error }` object of a server, into a typed error.
- * Checks properties instead of classes: the client may come from another copy or major version of its package.
+ * Converts an error of a provider's client, or an `{ error }` object of a server, into a typed error. Checks properties
+ * instead of classes, because the client may come from another copy or major version of its package.
  */
 export function toProviderError(provider: string, thrown: unknown): KeelsonError {
   if (thrown instanceof KeelsonError) return thrown;
@@ -57,7 +57,7 @@ export function toProviderError(provider: string, thrown: unknown): KeelsonError
   return new ProviderError(provider, message, {
     status,
     kind,
-    // Services report a used up quota with status 429, as they do a limit that passes.
+    // Providers report both an exhausted quota and a temporary limit with status 429.
     retryable: kind !== 'quota' && isRetryable(error, status),
     retryAfterMs: retryAfterOf(error),
     requestId: textOr(error.requestID) || undefined,
@@ -97,8 +97,8 @@ function statusOf(error: WireObject): number | undefined {
 
 function namesOf(error: unknown): readonly string[] {
   if (!isObject(error)) return [];
-  // Anthropic's client does not unwrap the error of an event. Bedrock's errors use their class name.
-  // Google's errors have their name in `status`.
+  // Anthropic's client does not unwrap the error of an event. Bedrock's errors use their class name, and Google's
+  // errors have their name in `status`.
   const names = [error.code, error.type, error.name, error.status].map((name) => textOr(name).toLowerCase());
   return names.concat(namesOf(error.error));
 }
@@ -144,12 +144,12 @@ function isRetryable(error: WireObject, status: number | undefined): boolean {
   const shouldRetry = headerOf(error, 'x-should-retry');
   if (shouldRetry === 'true' || shouldRetry === 'false') return shouldRetry === 'true';
   if (status !== undefined) return status === 408 || status === 409 || status === 429 || status >= 500;
-  // An error reported after the response began is the server's own failure, unless its name says otherwise.
+  // If an error occurs after the response began, the server has failed, unless the error's name says otherwise.
   if (error.error) return !namesOf(error.error).some((name) => LASTING.test(name));
   return isCut(error);
 }
 
-/** True for a lost connection. Incomplete JSON and incomplete Bedrock events come from one too. */
+/** True for a lost connection. Incomplete JSON and incomplete Bedrock events are also caused by a lost connection. */
 function isCut(error: WireObject): boolean {
   if (error.status !== undefined || error.error !== undefined) return false;
   return (
@@ -167,7 +167,7 @@ function isConnectionLoss(error: WireObject): boolean {
   return error.cause !== undefined || FETCH_FAILURE.test(textOr(error.message));
 }
 
-/** The clients say only "Connection error."; the reason is the root cause. */
+/** Returns the message with the root cause, because the clients say only "Connection error.". */
 function withRootCause(error: unknown): string {
   const root = causesOf(error).findLast((cause) => cause instanceof Error) ?? error;
   return root === error ? describeError(error) : `${describeError(error)} (${describeError(root)})`;
@@ -182,7 +182,7 @@ function retryAfterOf(error: WireObject): number | undefined {
   return Number.isFinite(waitMs) ? Math.max(0, waitMs) : undefined;
 }
 
-/** Google sends the delay only in the body, in seconds. */
+/** Returns the delay from the body, in seconds. Google sends it only there. */
 function retryDelayIn(body: unknown): string | undefined {
   const first: unknown = Array.isArray(body) ? body[0] : body;
   const { error = first } = isObject(first) ? first : {};

@@ -4,10 +4,10 @@ import type { FilePart, ImagePart } from '../../model/message.js';
 /** Media types whose content is sent to a model as text. */
 export const TEXT_TYPE = /^text\/|^application\/(?:.+\+)?(?:x-)?(?:json|xml|yaml)(?:;|$)/;
 
-/** The image types that OpenAI and Anthropic document. The type of an image at a URL is often unknown. */
+/** Matches the image types that OpenAI and Anthropic document. The type of an image at a URL is often unknown. */
 export const IMAGE_TYPE = /^image\/(?:jpe?g|png|gif|webp|\*)(?:;|$)/i;
 
-/** The first characters of image formats in base64. */
+/** The first characters of each image format in base64. */
 const IMAGE_BEGINNINGS = [
   ['/9j/', 'image/jpeg'],
   ['iVBORw0KGgo', 'image/png'],
@@ -63,13 +63,13 @@ export function imageTypeOf(base64: string): string | undefined {
   return IMAGE_BEGINNINGS.find(([beginning]) => base64.startsWith(beginning))?.[1];
 }
 
-/** Returns the data of a file as base64; undefined for a URL. */
+/** Returns the data of a file as base64. Returns undefined for a URL. */
 export function base64Of({ data }: FileData): string | undefined {
   if (data instanceof URL) return undefined;
   return typeof data === 'string' ? data : toBase64(data);
 }
 
-/** Returns the content of a text file as a string; undefined for a URL, another media type or invalid UTF-8. */
+/** Returns the content of a text file as a string. Returns undefined for a URL, another media type or invalid UTF-8. */
 export function textIn({ data, mediaType }: FileData): string | undefined {
   if (data instanceof URL || !TEXT_TYPE.test(mediaType)) return undefined;
   try {
@@ -82,12 +82,12 @@ export function textIn({ data, mediaType }: FileData): string | undefined {
 function fromBase64(base64: string): Uint8Array {
   const binary = atob(base64);
   const bytes = new Uint8Array(binary.length);
-  // `Uint8Array.from` takes thirty times as long, and this runs at each turn.
+  // `Uint8Array.from` takes thirty times as long, and this code runs in each turn.
   for (let at = 0; at < bytes.length; at += 1) bytes[at] = binary.charCodeAt(at);
   return bytes;
 }
 
-/** Returns the note that replaces a file that the model does not accept. */
+/** Returns a note for a file that the model does not accept. */
 export function fileNote({ mediaType, filename }: Omit<FileData, 'data'>, problem = 'cannot be shown here'): string {
   const name = filename === undefined ? '' : ` "${filename}"`;
   return `(A file${name} of type ${mediaType} ${problem}.)`;

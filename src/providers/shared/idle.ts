@@ -11,8 +11,8 @@ export interface WatchedRequest extends ModelRequest {
 }
 
 /**
- * Ends a stream that is silent for too long. The watch begins with the first part. It has one timer, which is not started again
- * for each part.
+ * Ends a stream that is silent for too long. The watch begins with the first part. Uses a single timer, which is not
+ * restarted for each part.
  */
 export class IdleWatch {
   private readonly clock: Clock;
@@ -34,7 +34,7 @@ export class IdleWatch {
     if (this.timer === undefined) this.wait(this.idleMs);
   }
 
-  /** Call it with each other event that shows that the service works on the response. */
+  /** Call it with each other event that shows work on the response. */
   hearMore(): void {
     if (this.timer !== undefined) this.heardAt = this.clock.now();
   }

@@ -3,13 +3,12 @@ import type { Model, ModelRequest, ModelResponse } from '../../model/model.js';
 import { addUsage } from '../../model/usage.js';
 import { isObject, objectsIn, type WireObject } from './wire.js';
 
-/** No known search pauses this often. After this many pauses the incomplete answer is returned. */
+/** The maximum number of pauses, after which the incomplete answer is returned. No known search pauses this often. */
 const MOST_PAUSES = 10;
 
 /**
- * Continues a paused answer and returns all of its parts as one response.
- * Anthropic pauses an answer while its own tools run for long, and continues it in a new request. A partial answer
- * would end the run.
+ * Continues a paused answer, and returns all its parts as one response. Anthropic pauses an answer while its own tools
+ * run for long, and continues it in a new request. Without this, the partial answer would end the run.
  */
 export async function throughPauses(request: ModelRequest, generate: Model['generate']): Promise<ModelResponse> {
   let answer = await generate(request);
@@ -23,7 +22,7 @@ export async function throughPauses(request: ModelRequest, generate: Model['gene
   return answer;
 }
 
-/** False if a tool call needs a result first: the run has to execute it. */
+/** True if the answer is paused. False if the run first has to execute a tool call. */
 function isPaused({ content, providerMetadata = {} }: ModelResponse): boolean {
   const { anthropic, aiSdk } = providerMetadata;
   const finishReason = isObject(aiSdk) ? aiSdk.finishReason : isObject(anthropic) && anthropic.stop_reason;
@@ -32,8 +31,8 @@ function isPaused({ content, providerMetadata = {} }: ModelResponse): boolean {
 }
 
 /**
- * Adds the container of the paused answer to the options of the AI SDK's provider. Keelson's own adapter reads it from
- * the tool calls.
+ * Adds the container of the paused answer to the options of the AI SDK provider. Keelson's own adapter reads the
+ * container from the tool calls.
  */
 function settingsAfter({ providerMetadata = {} }: ModelResponse, { settings }: ModelRequest): ModelRequest['settings'] {
   const { anthropic, aiSdk } = providerMetadata;

@@ -2,7 +2,7 @@ import { isObject } from '../../internal/json.js';
 
 export { isObject };
 
-/** A JSON object sent or received. Received fields are not trusted: each is checked when it is read. */
+/** A JSON object that is sent or received. Received fields are untrusted, so each is checked when it is read. */
 export type WireObject = { readonly [field: string]: unknown };
 
 /** Returns the objects in an array. Returns an empty array for any other value. */
@@ -46,9 +46,8 @@ export function hasFields(value: unknown): value is WireObject {
 }
 
 /**
- * Returns a copy in which each lone surrogate of a string is replaced.
- * Cutting a string inside an emoji leaves a lone surrogate. Servers refuse it in every later request of the
- * conversation.
+ * Returns a copy in which lone surrogates are replaced. A string that was cut inside an emoji ends in a lone surrogate,
+ * which servers refuse in every later request of the conversation.
  */
 export function wellFormed<T>(value: T): T;
 export function wellFormed(value: unknown): unknown {

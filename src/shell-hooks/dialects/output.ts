@@ -57,7 +57,7 @@ export function spellsRefusal(stdout: string, fields: readonly RefusingField[]):
   );
 }
 
-/** The output of a finished hook, and the problem of its program. */
+/** The output of a finished hook, and the reason why its program failed, if it failed. */
 export interface ParsedRun extends ParsedOutput {
   readonly failure: HookProblem | undefined;
 }

@@ -25,7 +25,10 @@ export interface TranscriptsOptions extends Omit<TranscriptSource, 'sessionId' |
 interface Written {
   /** The keys of the messages as the model read them last, in order. */
   readonly model: readonly string[];
-  /** The keys of all messages in the file except summaries, in order. People read the same ones. */
+  /**
+   * The keys of all messages in the file except summaries, in order. An event without the messages of a model compares
+   * these keys with the whole conversation.
+   */
   readonly people: readonly string[];
   /** The id of the last line of the file. */
   readonly lastId: string | undefined;
@@ -67,7 +70,7 @@ export class Transcripts {
     this.origins.set(content, { model, usage });
   }
 
-  /** Removes the file of a run without a session. */
+  /** Removes the transcript of a run without a session. The id of the run names the file. */
   async remove(sessionId: string): Promise<void> {
     await this.writing.get(sessionId);
     if (this.written.delete(sessionId)) await rm(this.pathOf(sessionId), { force: true }).catch(() => {});

@@ -5,9 +5,9 @@ import { ANSWER } from '../../model/waiting.js';
 import type { Entry, EntryDecision, GivenResult } from './entry.js';
 import type { AnswerState, MessageList } from './message-list.js';
 
-/** Calls of one message that wait for a decision, or an answer that does. */
+/** The calls of one message that wait for a decision, or an answer that waits. */
 export interface Suspension {
-  /** The id of the entry with the calls, or of the answer. */
+  /** The id of the entry with the waiting calls, or with the waiting answer. */
   readonly entry: string;
   /** The run that was suspended. */
   readonly run: string | undefined;
@@ -16,11 +16,11 @@ export interface Suspension {
 
 interface Decision {
   readonly decision: EntryDecision;
-  /** The number of suspensions before it. */
+  /** The number of earlier suspensions. */
   readonly after: number;
 }
 
-/** The suspensions of a record, and the decisions. */
+/** The suspensions of a record, and the decisions on them. */
 export class Decisions {
   /** The latest suspension of each entry, in order, with the number of suspensions up to it. */
   private readonly suspensions = new Map<string, Suspension & { readonly number: number }>();
@@ -32,7 +32,7 @@ export class Decisions {
   private readonly edited = new Set<string>();
   private suspended = 0;
 
-  /** Takes an entry into account. Returns false if it is neither a suspension nor a decision. */
+  /** Adds an entry. Returns false if the entry is neither a suspension nor a decision. */
   add({ body, parent: entry = '', run }: Entry): boolean {
     if (body.type === 'suspended') {
       this.suspended += 1;
@@ -49,7 +49,7 @@ export class Decisions {
     return true;
   }
 
-  /** Returns the latest suspension of the entries of a list, without the calls that were decided on since. */
+  /** Returns the latest suspension of the entries of a list, without the calls that have been decided since. */
   undecidedIn(list: MessageList): Suspension | undefined {
     const latest = [...this.suspensions.values()].findLast(({ entry }) => list.indexOf(entry) >= 0);
     if (latest === undefined) return undefined;
@@ -68,18 +68,18 @@ export class Decisions {
     return denialOf(this.decisionsOn(entry, call).at(-1)?.decision);
   }
 
-  /** Returns the result that the caller gave to a call that it ran. */
+  /** Returns the result of a call that the caller ran. */
   resultOf(entry: string, call: string): GivenResult | undefined {
     const decision = this.decisionsOn(entry, call).at(-1)?.decision;
     return typeof decision === 'object' && 'result' in decision ? decision : undefined;
   }
 
-  /** True if a run denied an answer. Its first message tells the model. */
+  /** True if a run denied an answer. The first message of this run tells the model about the denial. */
   hasDenied(run: string): boolean {
     return this.denying.has(run);
   }
 
-  /** Returns a message whose calls have the arguments of the person who changed them. */
+  /** Returns a message whose calls have the arguments that a person changed. */
   withEdits(entry: string, message: AssistantMessage): AssistantMessage {
     if (!this.edited.has(entry)) return message;
     const content = message.content.map((part) => {
@@ -90,7 +90,7 @@ export class Decisions {
     return { ...message, content };
   }
 
-  /** Marks an answer as suspended or denied, or as an answer again, and calls as changed. */
+  /** Marks an answer as suspended or denied, or removes this mark. Marks calls whose arguments a person changed. */
   mark(list: MessageList, entry: string): void {
     if (this.suspensions.get(entry)?.calls[0]?.id === ANSWER) list.mark(entry, this.stateOf(entry));
     else if (this.edited.has(entry)) list.replace(entry, (message) => this.withEdits(entry, message));

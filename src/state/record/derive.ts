@@ -15,8 +15,10 @@ export function messagesOf(entries: readonly Entry[]): readonly Message[] {
 }
 
 /**
- * Returns the messages that the model reads of a record: from the latest summary on, with a result for each call. Every
- * prefix of a record gives messages that every provider accepts.
+ * Returns the messages of a record that the model reads: the latest summary and the messages after it, with a result
+ * for each call.
+ *
+ * Every prefix of a record gives messages that all providers accept.
  *
  * @example
  * const session = await agent.session({ id: 'ada' });
@@ -26,7 +28,7 @@ export function modelMessagesOf(entries: readonly Entry[]): readonly Message[] {
   return derive(entries, new MessageList(true)).closed();
 }
 
-/** Adds the entries of the latest branch to a list, without the code of a session. */
+/** Adds the entries of the latest branch to a list. Does not load the code of sessions. */
 function derive(entries: readonly Entry[], list: MessageList): MessageList {
   const known = new Map(entries.map((entry) => [entry.id, entry]));
   const head = entries.findLast(isOnPath);

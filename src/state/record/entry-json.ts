@@ -2,7 +2,7 @@ import { toJson } from '../../internal/json.js';
 import type { Message } from '../../model/message.js';
 import type { Entry } from './entry.js';
 
-/** The position of bytes in a message: the indexes of nested parts and messages, from the outermost to the innermost. */
+/** The position of bytes in a message: the indexes of nested parts and messages, outermost first. */
 type Path = readonly number[];
 type Part = Record<string, unknown>;
 
@@ -52,7 +52,7 @@ function withMessage(entry: Entry, message: Message): Entry {
   return { ...entry, body: filled as Entry['body'] };
 }
 
-/** Returns a copy with base64 strings instead of bytes, and adds the position of each to `found`. */
+/** Returns a copy with base64 strings instead of bytes. Adds the path of each string to `found`. */
 function pack(part: Part, path: Path, found: Path[]): Part {
   const field = byteField(part);
   if (field !== undefined) {
@@ -65,7 +65,7 @@ function pack(part: Part, path: Path, found: Path[]): Part {
   return inside === undefined ? part : { ...part, inside: { ...inside, messages: packAll(inside.messages) } };
 }
 
-/** The run inside of a call that waits. */
+/** The waiting nested run of a tool call. */
 type InsidePart = { readonly messages: readonly Part[] };
 
 function unpack(message: Part, path: Path): void {

@@ -14,20 +14,20 @@ import type { Entry, MessageBody, SummaryBody } from './entry.js';
 /** The result of a call whose process stopped before the call ended. */
 const INTERRUPTED = 'The process stopped during this call; it may have happened.';
 
-/** Why an answer is not yet, or not, an answer of the conversation. */
+/** The state of an answer that has not become the answer of the conversation. */
 export type AnswerState = 'suspended' | 'denied' | undefined;
 
 /**
- * Messages that are derived from the entries of a path, in their order. The results of a turn form one message directly
- * behind its calls, in call order. Knows the entries of each message.
+ * The messages of a path of entries, in order. The results of a turn form one message directly after its calls, in call
+ * order. Also holds the entry ids of each message.
  */
 export class MessageList {
-  /** The number of messages with calls of which at least one has no result. */
+  /** The number of messages with a call that has no result. */
   private open = 0;
 
   /**
-   * With `summaries`, a summary takes the place of the messages before it. `sources` are the ids of the entries of each
-   * message, by its index.
+   * With `summaries`, a summary replaces the messages before it. `sources` holds the ids of the entries of each
+   * message, by message index.
    */
   constructor(
     private readonly summaries = false,
@@ -40,7 +40,7 @@ export class MessageList {
     return this.open === 0;
   }
 
-  /** Adds an entry of the path. An unknown type or role adds nothing. */
+  /** Adds an entry of the path. Ignores unknown types and roles. */
   add({ id, body }: Entry): void {
     if (body.type === 'summary' && this.summaries) this.summarize(id, body);
     if (body.type !== 'message') return;
@@ -49,19 +49,19 @@ export class MessageList {
     else if (isKnown(message)) this.push([id], whole(body));
   }
 
-  /** Returns a list that does not change when this one does. */
+  /** Returns a copy. Later changes of this list do not affect the copy. */
   copy(): MessageList {
     return this.with(this.messages);
   }
 
-  /** Returns a copy with other messages, which have the same entries. */
+  /** Returns a list with the same entries and other messages. */
   with(messages: readonly Message[]): MessageList {
     const copy = new MessageList(this.summaries, [...messages], [...this.sources]);
     copy.open = this.open;
     return copy;
   }
 
-  /** Returns the index of the message of an entry, or -1. */
+  /** Returns the index of the message that an entry belongs to, or -1. */
   indexOf(id: string): number {
     return this.sources.findLastIndex((ids) => ids.includes(id));
   }
@@ -78,14 +78,17 @@ export class MessageList {
     );
   }
 
-  /** Replaces a message of the model by one with the same calls. */
+  /** Replaces a message of the model. The new message must have the same calls. */
   replace(id: string, change: (message: AssistantMessage) => AssistantMessage): void {
     const index = this.indexOf(id);
     const message = this.messages[index];
     if (message?.role === 'assistant') this.messages[index] = change(message);
   }
 
-  /** Returns the messages, with a result for each call that has none. Returns the array itself if every call has one. */
+  /**
+   * Returns the messages, with an error result for each call without a result. Returns the array itself if every call
+   * has a result.
+   */
   closed(): readonly Message[] {
     if (this.isClosed) return this.messages;
     const list = new MessageList();
@@ -111,7 +114,7 @@ export class MessageList {
     if (toolCallsOf(message).length > 0) this.open += 1;
   }
 
-  /** Adds a result to the latest message with its call. A result without a call, and a second one, add nothing. */
+  /** Adds a result to the latest message with its call. Ignores a result without a call, and a second result. */
   private addResult(id: string, part: ToolResultPart): void {
     const at = this.messages.findLastIndex((message) => toolCallsOf(message).some((call) => call.id === part.id));
     if (at < 0) return;
@@ -145,7 +148,7 @@ export class MessageList {
   }
 }
 
-/** Returns the result of a call whose process stopped. */
+/** Returns the result of a call that was interrupted because its process stopped. */
 export function interruptedResult({ id, name, editedInput }: ToolCallPart): ToolResultPart {
   const result: ToolResultPart = { type: 'tool-result', id, name, content: INTERRUPTED, isError: true };
   return editedInput === undefined ? result : tellEdit(result, editedInput);

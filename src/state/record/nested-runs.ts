@@ -11,7 +11,7 @@ export interface OpenTurn {
   readonly open: readonly ToolCallPart[];
 }
 
-/** The record of one nested run, as if it were a conversation of its own. */
+/** The record of one nested run, in the form of a conversation. */
 interface RunRecord {
   readonly model: MessageList;
   readonly tip: string | undefined;
@@ -21,16 +21,16 @@ interface RunRecord {
   add(entry: Entry): void;
 }
 
-/** A run inside of a call. */
+/** A nested run. */
 export interface NestedRecord<R extends RunRecord> {
   readonly runId: string;
   readonly agent: string;
-  /** The ids of the calls that lead to the run. */
+  /** The ids of the enclosing tool calls, outermost first. */
   readonly path: readonly string[];
-  /** The entry with the call that the run is inside of. */
+  /** The id of the entry with the tool call that started the run. */
   readonly outer: string;
   readonly record: R;
-  /** The number of its last turn. */
+  /** The number of the latest turn of the run. */
   turn: number;
   /** The error of a run that has failed. */
   failure: JsonObject | undefined;
@@ -38,7 +38,7 @@ export interface NestedRecord<R extends RunRecord> {
 
 const NEW = { turn: 0, failure: undefined };
 
-/** The records of the nested runs of a conversation, whose entries have a path. */
+/** The records of the nested runs of a conversation. Their entries have a `path`. */
 export class NestedRuns<R extends RunRecord> {
   private readonly runs = new Map<string, NestedRecord<R>>();
 
@@ -49,7 +49,7 @@ export class NestedRuns<R extends RunRecord> {
     const { run: runId = '', agent = '', parent = '', body } = entry;
     const known = this.runs.get(runId);
     const nested = known ?? { runId, agent, path, outer: parent, record: this.makeRecord(this), ...NEW };
-    // The last run is the latest one.
+    // Moves the run to the end, because the order shows which run is the latest.
     this.runs.delete(runId);
     this.runs.set(runId, nested);
     nested.record.add(nested.record.get(parent) === undefined ? { ...entry, parent: undefined } : entry);
@@ -57,12 +57,12 @@ export class NestedRuns<R extends RunRecord> {
     nested.failure = body.type === 'failed' ? body.error : undefined;
   }
 
-  /** Returns the latest run inside of a call. */
+  /** Returns the latest nested run of a call. */
   inside(entry: string, call: string): NestedRecord<R> | undefined {
     return [...this.runs.values()].findLast(({ outer, path }) => outer === entry && path.at(-1) === call);
   }
 
-  /** Returns all runs inside of the calls of an entry. */
+  /** Returns all nested runs of the calls of an entry. */
   of(entry: string): readonly NestedRecord<R>[] {
     return [...this.runs.values()].filter(({ outer }) => outer === entry);
   }
@@ -72,13 +72,15 @@ export class NestedRuns<R extends RunRecord> {
     return this.runs.get(runId);
   }
 
-  /** Returns the call of an entry with the run inside that the next run goes on with. */
+  /**
+   * Returns a call with its waiting nested run, which the next run continues. Returns the call itself if it has none.
+   */
   withInside(entry: string, call: ToolCallPart): ToolCallPart {
     const nested = this.inside(entry, call.id);
     return nested === undefined ? call : { ...call, inside: this.toWaitingRun(nested) };
   }
 
-  /** Keeps the runs inside of the open calls of a turn in the message with the calls. */
+  /** Stores the waiting nested runs of the open calls in the message with these calls. */
   mark(list: MessageList, { entry, open }: OpenTurn): void {
     if (this.runs.size === 0) return;
     const mark = (call: ToolCallPart) => (open.some(({ id }) => id === call.id) ? this.withInside(entry, call) : call);

@@ -5,37 +5,37 @@ import type { Entry, Post, PostWhen } from './entry.js';
 export interface WaitingMessage {
   /** The id of the post. */
   readonly id: string;
-  /** The id of the entry with the post. */
+  /** The id of the entry that holds the post. */
   readonly entry: string;
   readonly by: string | undefined;
   readonly message: UserMessage;
   readonly when: PostWhen;
-  /** The background work whose end the message tells. */
+  /** The id of the background work whose end the message reports. */
   readonly work: string | undefined;
 }
 
 /** The state of a message that was sent to a session. */
 export type PostState =
   | { readonly type: 'waiting' }
-  /** The message is the entry `entry`, and part of model call `modelCall` of the run. */
+  /** The message has joined as the entry `entry`. The model reads it in model call `modelCall` of the run. */
   | { readonly type: 'joined'; readonly entry: string; readonly run: string | undefined; readonly modelCall: number }
   | { readonly type: 'withdrawn' }
   | { readonly type: 'dropped'; readonly why: string };
 
-/** A post that the owner has dealt with, and the reason why it does not join. */
+/** A post that the owner of the conversation has handled, and the reason why the post does not join. */
 export interface Settled {
   readonly post: string;
   readonly why: string;
 }
 
-/** The wish to cancel a tool call. */
+/** A request to cancel a tool call. */
 interface Cancel {
   readonly post: string;
   readonly path: readonly string[];
   readonly reason: string | undefined;
 }
 
-/** The reason of a withdrawal, an edit or a cancel that was made. */
+/** The reason of a withdrawal, an edit or a cancel that took effect. */
 export const DONE = 'done';
 const WITHDRAWN = 'withdrawn';
 const SAID = 'The message is in the record already.';
@@ -47,14 +47,14 @@ interface OpenPost {
   readonly by: string | undefined;
 }
 
-/** The posts of a record: those that the owner has to take up, and the outcome of the others. */
+/** The posts of a record: the posts that wait for the owner of the conversation, and the outcome of the others. */
 export class Posts {
   private readonly open = new Map<string, OpenPost>();
   private readonly outcomes = new Map<string, PostState>();
-  /** The labels of the background works whose end is not posted yet, by id. Undefined if none has begun. */
+  /** The labels of the background works whose end is not reported yet, by id. Undefined before the first work. */
   works: Map<string, string> | undefined = undefined;
 
-  /** Takes an entry into account. */
+  /** Adds an entry. Ignores entries that are not about posts. */
   add({ id, run, by, body }: Entry): void {
     if (body.type === 'post') {
       const { post } = body;
@@ -69,7 +69,7 @@ export class Posts {
     }
   }
 
-  /** True if the owner has nothing to take up. */
+  /** True if no post waits for the owner. */
   get isEmpty(): boolean {
     return this.open.size === 0;
   }
@@ -82,7 +82,10 @@ export class Posts {
     );
   }
 
-  /** Returns how the owner settles withdrawals, edits, stops of other runs, and messages that were said under their id. */
+  /**
+   * Returns how the owner settles the waiting posts that need no run: withdrawals, edits, stops of other runs, and
+   * messages that have been added under their own id.
+   */
   settle(run: string, isSaid: (id: string) => boolean): readonly Settled[] {
     return [...this.open].flatMap(([id, { post }]) => {
       if (post.type === 'message') return isSaid(id) ? [{ post: id, why: SAID }] : [];
@@ -95,7 +98,7 @@ export class Posts {
     });
   }
 
-  /** Returns the tool calls of a run that others want to cancel. */
+  /** Returns the tool calls of a run that posts ask to cancel. */
   cancels(run: string): readonly Cancel[] {
     return [...this.open].flatMap(([id, { post }]) =>
       post.type === 'stop' && post.path !== undefined && post.run === run
@@ -104,7 +107,7 @@ export class Posts {
     );
   }
 
-  /** Returns the state of a post. Undefined if the loaded part of the record has no such post. */
+  /** Returns the state of a post. Undefined if the post is not in the loaded part of the record. */
   stateOf(id: string): PostState | undefined {
     return this.outcomes.get(id) ?? (this.open.has(id) ? WAITING : undefined);
   }

@@ -9,12 +9,13 @@ import { NestedRuns, type OpenTurn } from './nested-runs.js';
 import { Posts } from './posts.js';
 
 /**
- * The loaded entries of one conversation, without storage. Derives from them the path from the first message to the head,
- * the messages that people read, and the messages that the model reads. Reasons are in
- * docs/decisions/0183-a-conversation-is-a-record.md.
+ * The loaded entries of one conversation. Derives the path from the first message to the latest one, the messages that
+ * people read, and the messages that the model reads. Has no storage.
+ *
+ * See docs/decisions/0183-a-conversation-is-a-record.md.
  */
 export class SessionRecord {
-  /** Undefined until the conversation is stored. */
+  /** Identifies the stored conversation. Undefined before it is stored. */
   uid: string | undefined = undefined;
   /** The number of entries before the first loaded one. */
   offset = 0;
@@ -23,16 +24,19 @@ export class SessionRecord {
   people = new MessageList();
   /** The messages that the model reads. */
   model = new MessageList(true);
-  /** The entry that the next one follows. Undefined at the start of the conversation. */
+  /** The latest entry of the path, which the next entry follows. Undefined at the start of the conversation. */
   tip: string | undefined = undefined;
-  /** True if all entries that the model reads are loaded. False after another process went back to an entry before them. */
+  /** True if all entries that the model reads are loaded. False after another process went back to an earlier entry. */
   isWhole = true;
-  /** The suspensions, and the decisions. */
+  /** The suspensions, and the decisions on them. */
   decisions = new Decisions();
   posts = new Posts();
-  /** The runs inside of calls, at every depth. */
+  /** The nested runs, at every depth. */
   nested: NestedRuns<SessionRecord> = makeNested();
-  /** The indexes of loaded entries by their ids. `indexOf` adds the new ones, so that opening a record does not. */
+  /**
+   * The indexes of loaded entries by id. `indexOf` adds new entries, so that opening a record takes no time for the
+   * index.
+   */
   private indexes = new Map<string, number>();
 
   /** The number of stored entries. */
@@ -43,7 +47,7 @@ export class SessionRecord {
   /** The position of the first entry that the model reads. */
   get context(): number {
     const { messages } = this.model;
-    // A summary is stored behind the messages that the model still reads.
+    // A summary is stored after the messages that the model still reads.
     const first = messages.findIndex((message) => !isSummary(message));
     const ids = messages.slice(0, first < 0 ? undefined : first + 1).flatMap((_, index) => this.model.idsAt(index));
     const { waiting, works } = this.posts;
@@ -65,8 +69,8 @@ export class SessionRecord {
   }
 
   /**
-   * Takes over what a store returned. Replaces everything that the store does not continue. Keeps entries that were added
-   * while the store was asked, since they are stored.
+   * Applies the answer of a store. Replaces all entries if the store has another conversation. Keeps entries that were
+   * added during the call, because they are stored.
    */
   take({ uid, offset, entries }: Pick<StoredRecord, 'uid' | 'offset' | 'entries'>): void {
     const { length } = this;
@@ -82,7 +86,7 @@ export class SessionRecord {
     for (const entry of [...entries, ...later]) this.add(entry);
   }
 
-  /** Adds an entry behind the others. */
+  /** Adds an entry at the end. */
   add(entry: Entry): void {
     const { parent, path } = entry;
     this.entries.push(entry);
@@ -94,13 +98,13 @@ export class SessionRecord {
   }
 
   /**
-   * The calls of the latest suspension on the current branch that have neither a result nor a decision, and the open calls
-   * with a run inside that waits.
+   * The calls of the latest suspension on the current branch without a result or a decision. Also the open calls whose
+   * nested run waits.
    */
   get pending(): Suspension | undefined {
     const { openTurn } = this;
     const known = this.decisions.undecidedIn(this.model);
-    // An earlier turn may have waited, too.
+    // The calls of an earlier turn may also have waited.
     const latest = openTurn === undefined || known?.entry === openTurn.entry ? known : undefined;
     const open = latest === undefined ? [] : openIn(this.model, latest.entry);
     const calls = latest?.calls.filter(({ id }) => open.includes(id)) ?? [];
@@ -123,7 +127,7 @@ export class SessionRecord {
     return open.length === 0 || entry === undefined ? undefined : { entry, open };
   }
 
-  /** Returns the entries from the first one to `tip`, as far as they are loaded. */
+  /** Returns the loaded entries from the first one to `tip`. */
   pathTo(tip: string | undefined): readonly Entry[] {
     return pathTo(tip, (id) => this.get(id));
   }
@@ -136,7 +140,7 @@ export class SessionRecord {
     return list;
   }
 
-  /** Forgets everything. */
+  /** Removes all loaded entries. */
   clear(): void {
     this.uid = undefined;
     this.offset = 0;
@@ -155,7 +159,7 @@ export class SessionRecord {
     return indexes.get(id) ?? -1;
   }
 
-  /** Moves to an entry that the next one follows. */
+  /** Makes an entry the end of the path. */
   private follow(entry: Entry): void {
     const next = followed(entry);
     if (entry.parent !== this.tip || entry.body.type === 'head') return this.derive(next);
@@ -193,7 +197,9 @@ export function waitingOf({ openTurn, pending, model, nested }: SessionRecord): 
   return [{ id: ANSWER, callers: [], call: undefined, text: answer ? textOf(answer) : '', question: calls[0] }];
 }
 
-/** Returns the entries that a store need not return. Undefined until the conversation is stored. */
+/**
+ * Returns which entries are known, so that a store need not return them. Undefined before the conversation is stored.
+ */
 export function knownOf({ uid, length }: SessionRecord): KnownRecord | undefined {
   return uid === undefined ? undefined : { uid, length };
 }
@@ -202,19 +208,19 @@ function makeNested(): NestedRuns<SessionRecord> {
   return new NestedRuns(recordInside);
 }
 
-/** Makes the record of a nested run, which shares the runs inside of calls with the conversation. */
+/** Makes the record of a nested run. Both records share the deeper nested runs. */
 export function recordInside(nested: NestedRuns<SessionRecord>): SessionRecord {
   const record = new SessionRecord();
   record.nested = nested;
   return record;
 }
 
-/** True if a loaded entry has this id, or a message was sent under it. */
+/** True if a loaded entry has this id, or contains a message that was sent under it. */
 export function knows(record: SessionRecord, id: string): boolean {
   return record.get(id) !== undefined || record.posts.stateOf(id) !== undefined;
 }
 
-/** True if the model reads nothing before the loaded part of the path, because of this entry. */
+/** True if the loaded part of the path begins at this entry, and the model reads nothing before it. */
 function isFirst({ parent, body }: Entry, people: MessageList): boolean {
   if (body.type !== 'summary') return parent === undefined;
   return body.from === undefined || people.indexOf(body.from) >= 0;
@@ -224,7 +230,7 @@ function hasCalls(message: Message): boolean {
   return toolCallsOf(message).length > 0;
 }
 
-/** Returns the ids of the open calls if an entry has the latest ones, or the id of the answer if it is the latest one. */
+/** Returns the ids of the open calls of an entry, or the id of its answer, if they are the latest of the list. */
 function openIn(list: MessageList, entry: string): readonly string[] {
   const at = list.indexOf(entry);
   const later = list.messages.slice(at + 1);
@@ -234,7 +240,7 @@ function openIn(list: MessageList, entry: string): readonly string[] {
   return later.some(hasCalls) ? [] : list.openAt(at).map(({ id }) => id);
 }
 
-/** Builds the record of entries, without a store. */
+/** Builds a record from entries. */
 export function recordOf(entries: readonly Entry[]): SessionRecord {
   const record = new SessionRecord();
   for (const entry of entries) record.add(entry);

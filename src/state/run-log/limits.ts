@@ -2,17 +2,17 @@ import { whole } from '../../internal/options/rules.js';
 import type { OptionTable } from '../../internal/options/validate.js';
 import { wholeMs } from '../time-rules.js';
 
-/** How much a log of a run keeps, and for how long. */
+/** Limits of the size and the lifetime of a run's log. */
 export interface RunLogLimits {
-  /** The largest size of one log in bytes of JSON. The newest event stays, whatever its size. Default: 8 MiB. */
+  /** The largest size of one log in bytes of JSON. The newest event is always kept. Default: 8 MiB. */
   readonly maxBytes?: number | undefined;
-  /** Milliseconds until a log expires and is deleted, after its last append or its close. Default: 1 hour. */
+  /** Milliseconds after the last append or the close until a log expires and is deleted. Default: 1 hour. */
   readonly ttlMs?: number | undefined;
 }
 
 export const runLogLimitRules = { maxBytes: whole(1), ttlMs: wholeMs() } satisfies OptionTable<RunLogLimits>;
 
-/** Fills in the defaults. */
+/** Fills in the defaults of the limits. */
 export function resolveRunLogLimits({ maxBytes = 8 * 1024 * 1024, ttlMs = 60 * 60 * 1000 }: RunLogLimits) {
   return { maxBytes, ttlMs };
 }

@@ -29,8 +29,8 @@ interface StoredRunLog {
 }
 
 /**
- * Keeps the logs of runs in the memory of this process, for readers in the same process. Uses no timer to free expired logs:
- * later calls free them.
+ * Keeps the logs of runs in the memory of this process, for readers in the same process. Uses no timer: later calls
+ * free expired logs.
  *
  * @example
  * const log = new MemoryRunLog();
@@ -40,7 +40,7 @@ interface StoredRunLog {
 export class MemoryRunLog implements RunLog {
   private readonly clock: Clock;
   private readonly limits: ReturnType<typeof resolveRunLogLimits>;
-  /** The log that expires first is the first one. */
+  /** The logs in the order in which they expire, the first one first. */
   private readonly logs = new Map<string, StoredRunLog>();
   private readonly listeners = new KeyedListeners();
 
@@ -110,7 +110,7 @@ export class MemoryRunLog implements RunLog {
     log.first += gone;
   }
 
-  /** Restarts the lifetime of a log, and tells its readers of news. */
+  /** Restarts the lifetime of a log, and notifies its readers. */
   private keep(run: string, log: StoredRunLog, now: number): void {
     log.endsAt = now + this.limits.ttlMs;
     this.logs.delete(run);
@@ -137,7 +137,10 @@ function endOf({ first, bodies }: StoredRunLog): number {
   return first + bodies.length;
 }
 
-/** True if the events follow those of the log, or are the same. The log must still have the last one of the same. */
+/**
+ * True if the events follow the last event of the log, or repeat its events. The log must still have the last repeated
+ * event.
+ */
 function accepts(log: StoredRunLog, first: number, bodies: readonly string[]): boolean {
   const known = Math.min(endOf(log) - first, bodies.length);
   if (known < 0 || (known < bodies.length && log.outcome !== undefined)) return false;

@@ -5,7 +5,7 @@ import { invalidOption, validateOption } from '../../internal/options/validate.j
 import type { Awaitable } from '../../internal/promise.js';
 import { RunLogGoneError, type RunLogPage, type RunLogQuery, type RunOutcome } from './run-log.js';
 
-/** A log as a store finds it, with the JSON of its events from the requested offset on. */
+/** A log in a store, with the JSON of its events from the requested offset on. */
 interface FoundRunLog {
   /** The offset of the oldest event that is left. */
   readonly first: number;
@@ -14,17 +14,17 @@ interface FoundRunLog {
   readonly bodies: readonly string[];
 }
 
-/** How a store reads a log, and learns of news. */
+/** How a store reads a log and learns of new events. */
 export interface RunLogSource {
   look(limit: number): Awaitable<FoundRunLog | undefined>;
-  /** Calls the listener after news. Returns a function that ends the watch. */
+  /** Calls the listener after a new event. Returns a function that ends the watch. */
   watch?: ((listener: () => void) => () => void) | undefined;
-  /** Milliseconds between two looks, with a watch or without. */
+  /** Milliseconds between two reads while waiting. */
   readonly pollMs: number;
   readonly clock?: Clock;
 }
 
-/** Reads a page of a log, and waits for the first event as the query says. */
+/** Reads a page of a log. Waits for the first event if the query asks for it. */
 export async function readRunLog(
   run: string,
   { from, limit = 1_000, waitMs = 0, signal }: RunLogQuery & { readonly from: number },
@@ -40,7 +40,7 @@ export async function readRunLog(
   signal?.addEventListener('abort', call);
   try {
     for (;;) {
-      // News that come during the look count too.
+      // A notification during the read counts too.
       const news = new Promise<void>((resolve) => {
         wake = resolve;
       });
@@ -49,7 +49,7 @@ export async function readRunLog(
       const left = end - clock.now();
       if (page?.events.length !== 0 || page.outcome || left <= 0 || signal?.aborted) return page;
       if (watch !== undefined && unwatch === undefined) {
-        // Looks again, since news may have come before the watch.
+        // Reads once more, because an event may have come before the watch began.
         unwatch = watch(call);
         continue;
       }
@@ -69,7 +69,9 @@ function pageOf(run: string, from: number, { first, end, outcome, bodies }: Foun
   return { events, end, ...(from + events.length >= end && outcome && { outcome }) };
 }
 
-/** Returns the JSON of each event. Throws an OptionInvalidError if an event is not JSON, or the offset is invalid. */
+/**
+ * Returns the JSON of each event. Throws an OptionInvalidError if an event is not JSON, or if the offset is invalid.
+ */
 export function encodeEvents(first: number, events: readonly JsonValue[]): string[] {
   checkOffset('first', first);
   return events.map((event, at) => {
@@ -77,7 +79,7 @@ export function encodeEvents(first: number, events: readonly JsonValue[]): strin
     try {
       json = toJson(event);
     } catch {
-      // Refused below.
+      // The check below refuses such an event.
     }
     if (json === undefined) throw invalidOption(`events[${at}]`, 'a value that JSON can represent', event);
     return json;

@@ -9,7 +9,7 @@ export class LogCache<State> {
   private readonly logs: Map<string, { readonly log: LogFile<State>; readonly bytes: number }> = new Map();
   private bytes = 0;
 
-  /** Removes and returns a log. The caller puts the log back after a successful use. */
+  /** Removes a log from the cache and returns it. The caller puts the log back after a successful use. */
   take(name: string): LogFile<State> | undefined {
     const found = this.logs.get(name);
     if (found === undefined) return undefined;

@@ -1,10 +1,10 @@
 /** Maximum number of jobs in one batch. */
 const MAX_BATCH = 256;
-/** A queue that is never empty pauses every `TURN_MS` for `PAUSE_MS`, so that other processes get the lock. */
+/** A queue with constant work pauses for `PAUSE_MS` every `TURN_MS`, so that other processes get the lock. */
 const TURN_MS = 100;
 const PAUSE_MS = 10;
 
-/** A task, with the functions that settle the promise of its caller. */
+/** A task with the functions that settle the promise of its caller. */
 export interface Job<Task> {
   readonly task: Task;
   readonly resolve: (result: unknown) => void;
@@ -16,8 +16,8 @@ export class KeyedQueue<Task> {
   private readonly waiting: Map<string, Job<Task>[]> = new Map();
 
   /**
-   * `work` runs a batch of jobs and settles each of them. If it rejects, all of them reject. A task for which `isAlone` is
-   * true gets a batch of its own.
+   * `work` runs a batch of jobs and settles each job. If `work` rejects, all jobs of the batch reject. A task for which
+   * `isAlone` returns true gets its own batch.
    */
   constructor(
     private readonly work: (name: string, jobs: readonly Job<Task>[]) => Promise<void>,

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 
 const NEWLINE = 10;
-/** Length of a checksum and the tab behind it. */
+/** Length of a checksum and the following tab. */
 const SUM_BYTES = 9;
 
 /** The fields of a line, and its position in the buffer in bytes. */
@@ -10,7 +10,7 @@ export interface ParsedLine {
   readonly at: number;
 }
 
-/** The complete lines of a buffer, and their length in bytes. Leaves out an incomplete last line. */
+/** The complete lines of a buffer and their length in bytes. An incomplete last line is not included. */
 export interface ParsedLines {
   readonly lines: readonly ParsedLine[];
   readonly bytes: number;
@@ -35,7 +35,7 @@ export function parseLines(bytes: Buffer): ParsedLines | undefined {
   return { lines, bytes: start };
 }
 
-/** Returns eight characters. */
+/** Returns a checksum of eight characters. */
 export function checksum(text: string | Buffer): string {
   return crc32(text).toString(16).padStart(8, '0');
 }

@@ -11,20 +11,23 @@ import { PLAIN_FILE } from './small-file.js';
 
 /** A log is rewritten when it exceeds twice the size of its current state by this number of bytes. */
 const SLACK_BYTES = 65_536;
-/** Length of the start of a log: a checksum, a tab, and a random value that is new in each rewritten file. */
+/** Length of the start of a log: a checksum, a tab, and a random value that changes when the file is rewritten. */
 const MARK_BYTES = 8 + 1 + 34;
 
 /** Converts lines of a log into a state, and a state into lines. */
 export interface LogForm<State> {
   readonly kind: string;
   create(): State;
-  /** `at` is the position of the line in the file, in bytes. Returns false if a line before is missing. */
+  /**
+   * Applies a line to the state. `at` is the byte position of the line in the file. Returns false if an earlier line is
+   * missing.
+   */
   apply(state: State, fields: readonly string[], at: number): unknown;
-  /** Returns lines that produce this state when they are applied to a new state. Without it, a log only grows. */
+  /** Returns lines that produce this state in a new log. Without `dump`, a log is never rewritten and only grows. */
   dump?(state: State): Iterable<readonly string[]>;
   /** True for a line that only earlier versions of Keelson wrote. */
   isOutdated?(fields: readonly string[]): boolean;
-  /** Finds a position from which a new reader may start. Default: the first line. */
+  /** Finds a position at which a new reader may start. Default: the first line. */
   bookmark?(folder: string): Promise<Bookmark<State> | undefined>;
 }
 
@@ -33,17 +36,19 @@ export interface Bookmark<State> extends LogPosition {
   readonly state: State;
 }
 
-/** Read-only access needs no lock, and leaves the file unchanged. */
+/** `read-only` access needs no lock and does not change the file. */
 export type LogAccess = 'write' | 'read-only';
 
 /**
- * A file whose lines produce a state when they are applied in order. The caller must hold the lock of the directory, unless
- * its access is read-only. Reads only the lines that other processes have appended since the last reading, or the whole file
- * if it was rewritten. A second file keeps the length after the last durable write, so that a cut is noticed.
+ * A file whose lines produce a state when they are applied in order. The caller must hold the lock of the directory,
+ * unless its access is read-only.
+ *
+ * Reads only the lines that other processes have appended since the last read, or the whole file if it was rewritten. A
+ * second file stores the length after the last durable write, so that a truncated log is detected.
  */
 export class LogFile<State> {
   state: State;
-  /** The start of the file, which identifies it. Undefined before it was read. */
+  /** The start of the file, which identifies it. Undefined before the first read. */
   mark: Buffer | undefined = undefined;
   readonly path: string;
   private bytes = 0;
@@ -70,14 +75,15 @@ export class LogFile<State> {
     return this.bytes === 0 ? Buffer.byteLength(newHeader(this.form.kind)) : this.bytes;
   }
 
-  /** True if reading started at a bookmark. */
+  /** True if reading started at a bookmark and not at the first line. */
   get isPartial(): boolean {
     return this.skipped > 0;
   }
 
   /**
-   * Updates the state from the file. Removes an incomplete last line from the file, unless the access is read-only. If the
-   * file cannot be read from its bookmark, reads all of it.
+   * Updates the state from the file. If the file cannot be read from its bookmark, reads the whole file.
+   *
+   * Removes an incomplete last line from the file, unless the access is read-only.
    */
   async read(): Promise<void> {
     try {
@@ -95,7 +101,7 @@ export class LogFile<State> {
     await this.readLines();
   }
 
-  /** Throws if a log was stored. */
+  /** Starts with an empty log. Throws if a log was stored before. */
   private async startEmpty(): Promise<void> {
     this.restart();
     const saved = await readSavedLength(this.folder);
@@ -109,7 +115,7 @@ export class LogFile<State> {
     try {
       let isNew = this.mark === undefined;
       if (isNew) await this.openBookmark();
-      // Before the log: without a lock, the log may grow in between.
+      // Read before the log, because without a lock the log may grow in between.
       const saved = isNew || !isLocked ? await readSavedLength(this.folder) : undefined;
       const found = await handle.stat();
       const { size } = found;
@@ -124,7 +130,7 @@ export class LogFile<State> {
       if (isNew) checkLength(this.path, saved ?? (await readSavedLength(this.folder)), left);
       this.replay(lines);
       this.bytes += bytes;
-      // A log is written in one step with its first line, so an empty log is damaged.
+      // A log is created together with its first line, so an empty log is damaged.
       if (this.bytes === 0) throw new StoreCorruptError(this.path, 'it must begin with a complete line');
       if (this.bytes < size && isLocked) await handle.truncate(this.bytes);
       this.mark = mark;
@@ -144,8 +150,8 @@ export class LogFile<State> {
   }
 
   /**
-   * Appends lines, which are on disk when the promise resolves if they are `durable`. If that fails, the file is truncated to
-   * its previous length.
+   * Appends lines. If they are `durable`, they are on disk when the promise resolves. If the append fails, the file is
+   * truncated to its previous length.
    */
   async append(text: string, durable: boolean): Promise<void> {
     if (this.bytes === 0 || this.bytes > this.rewriteAt) {
@@ -177,7 +183,8 @@ export class LogFile<State> {
   /** Replaces the file atomically by a new one with these lines. */
   private async rewrite(lines: string): Promise<void> {
     const text = newHeader(this.form.kind) + lines;
-    // If the process is killed between the two writes, the stored length is empty or of the previous file. Both are ignored.
+    // If the process is killed between the two writes, the stored length is empty or belongs to the previous file. Both
+    // are ignored.
     if (this.bytes === 0) await emptySavedLength(this.folder);
     await writeAtomic(this.path, text);
     this.mark = Buffer.from(text.slice(0, MARK_BYTES));
@@ -186,7 +193,7 @@ export class LogFile<State> {
     await keepLength(this.folder, { mark: this.mark, bytes: this.bytes });
   }
 
-  /** Moves a damaged file to `backup`, so that a new one can begin. */
+  /** Moves a damaged file to `backup`. The next append then starts a new file. */
   async setAside(backup: string): Promise<void> {
     await rename(this.path, backup).catch((error: unknown) => {
       if (!hasCode(error, 'ENOENT')) throw error;
@@ -220,7 +227,7 @@ export class LogFile<State> {
   }
 }
 
-/** Returns undefined if the file does not exist. */
+/** Opens a log. Returns undefined if the file does not exist. */
 async function openLog(path: string, flags: number): Promise<FileHandle | undefined> {
   try {
     return await open(path, flags | PLAIN_FILE, 0o600);
@@ -242,7 +249,7 @@ async function readBytes(handle: FileHandle, position: number, length: number): 
   return buffer.subarray(0, done);
 }
 
-/** The random value makes each new file different. */
+/** Returns the start of a new log, with a random value that distinguishes the file. */
 function newHeader(kind: string): string {
   return encodeLine([JSON.stringify(randomBytes(16).toString('hex')), JSON.stringify(kind)]);
 }

@@ -6,7 +6,10 @@ const LOCK_TIMEOUT_MS = 15_000;
 
 /** Options that both file stores share. */
 export interface FileOptions {
-  /** Directory of the files; created if missing. Both kinds of stores, and several processes, may share it. */
+  /**
+   * Directory of the files, which is created if it is missing. Both kinds of stores, and several processes, may share
+   * it.
+   */
   readonly folder: string;
   /** Milliseconds that a call waits while another process uses the same session. Default: 15,000. */
   readonly lockTimeoutMs?: number | undefined;

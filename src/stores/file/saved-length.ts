@@ -7,14 +7,14 @@ import { PLAIN_FILE } from './small-file.js';
 
 const DIGITS = 16;
 
-/** A position in a log. The stored one is the length after a durable write. */
+/** A position in a log. The stored position is the length after the last durable write. */
 export interface LogPosition {
   /** The start of the log, which identifies the file. */
   readonly mark: Buffer;
   readonly bytes: number;
 }
 
-/** Stores the length. A failure is ignored: the older length is less strict. */
+/** Stores the length of a log. Ignores a failure, because the previous length is only less strict. */
 export async function keepLength(folder: string, { mark, bytes }: LogPosition): Promise<void> {
   try {
     const handle = await open(pathIn(folder), PLAIN_FILE | constants.O_WRONLY | constants.O_CREAT, 0o600);
@@ -23,13 +23,13 @@ export async function keepLength(folder: string, { mark, bytes }: LogPosition): 
   } catch {}
 }
 
-/** Makes the length say nothing about the log. */
+/** Empties the stored length, so that it is ignored. */
 export async function emptySavedLength(folder: string): Promise<void> {
   const flag = PLAIN_FILE | constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;
   await writeFile(pathIn(folder), '', { flag, mode: 0o600 });
 }
 
-/** Returns the written length. An incomplete file, such as one that a power failure has emptied, counts as length 0. */
+/** Returns the stored length. An incomplete file counts as length 0, for example after a power failure. */
 export async function readSavedLength(folder: string): Promise<LogPosition | 'missing'> {
   try {
     const text = await readFile(pathIn(folder), { flag: PLAIN_FILE | constants.O_RDONLY });
@@ -42,8 +42,10 @@ export async function readSavedLength(folder: string): Promise<LogPosition | 'mi
 }
 
 /**
- * Throws if a log is shorter than its stored length. A process that was killed leaves an incomplete line after that length.
- * A length of another file, or an empty one, says nothing.
+ * Throws if a log is shorter than its stored length. A killed process can only leave an incomplete line after this
+ * length.
+ *
+ * Ignores an empty stored length, and the length of another file.
  */
 export function checkLength(path: string, saved: LogPosition | 'missing', { mark, bytes }: LogPosition): void {
   const advice = `To use what is left, write an empty file to ${pathIn(dirname(path))}`;

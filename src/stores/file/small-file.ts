@@ -5,10 +5,10 @@ import { hasCode } from '../../process/files/error-code.js';
 import { DRAFT } from '../../process/files/write-atomic.js';
 import { encodeLine, parseLines } from './line.js';
 
-/** Flags that open neither the target of a symbolic link, nor wait for the other end of a pipe. */
+/** Flags that do not follow a symbolic link and do not wait for the other end of a pipe. */
 export const PLAIN_FILE = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** Reads the fields of a file of one line. Returns undefined if the file is missing or damaged. */
+/** Reads the fields of a file with a single line. Returns undefined if the file is missing or damaged. */
 export async function readSmallFile(path: string): Promise<readonly string[] | undefined> {
   try {
     const bytes = await readFile(path, { flag: PLAIN_FILE | constants.O_RDONLY });
@@ -20,15 +20,15 @@ export async function readSmallFile(path: string): Promise<readonly string[] | u
 }
 
 /**
- * Replaces a file by one with a single line. The file is not flushed: a power failure may leave it damaged. `check` rejects
- * if this process has lost the lock of the directory.
+ * Replaces a file by a file with a single line. Does not flush the file, so a power failure may damage it. `check`
+ * rejects if this process has lost the lock of the directory.
  */
 export async function replaceSmallFile(
   path: string,
   fields: readonly string[],
   check: () => Promise<void>,
 ): Promise<void> {
-  // A process that lost the lock must not rename the draft of another one.
+  // A process that has lost the lock must not rename the draft of another process.
   const draft = `${path}-${randomBytes(8).toString('hex')}${DRAFT}`;
   try {
     await writeFile(draft, encodeLine(fields), { flag: 'wx', mode: 0o600 });

@@ -30,8 +30,10 @@ export interface FileStateStoreOptions extends FileOptions {
 const rules = { ...fileRules, logger } satisfies OptionTable<FileStateStoreOptions>;
 
 /**
- * Stores the state of extensions on disk. An acknowledged write survives if the process is killed at any moment. Any number
- * of processes may use the directory at once. A damaged file is moved away with a warning, and its session starts empty.
+ * Stores the state of extensions on disk. An acknowledged write survives if the process is killed at any moment. Any
+ * number of processes may use the directory at once.
+ *
+ * A damaged file is moved away with a warning, and its session starts empty.
  *
  * @example
  * const state = new FileStateStore({ folder: './state' });
@@ -156,7 +158,10 @@ function clearing(extension?: string, key?: string): VaultStep<SessionState, num
 
 /** JSON stores Infinity as null. */
 type Time = number | null;
-/** The first field of a line. A `use` line has only the times of a value. A `set` line also has the value, and evicted keys. */
+/**
+ * The first field of a line. A `use` line has only the times of a value. A `set` line also has the value and the
+ * evicted keys.
+ */
 type Head = ValueHead | readonly ['clear', extension: string | null, key: string | null] | readonly ['end', end: Time];
 type ValueHead = readonly ['set' | 'use', extension: string, key: string, usedAt: number, ttlMs: Time, end: Time];
 

@@ -2,11 +2,13 @@ import type { Awaitable } from '../../internal/promise.js';
 import type { Job } from './keyed-queue.js';
 import { encodeLine } from './line.js';
 
-/** A state that a step may read. A step that changes the state must also write a line with the change. */
+/** A state that a step may read. If a step changes the state, it must also write a line with the change. */
 export interface Draft<State> {
   readonly state: State;
   readonly now: number;
-  /** Returns the position of the line in the log. A line with `durable: false` may be lost in a power failure. */
+  /**
+   * Writes a line, and returns its position in the log. A line with `durable: false` may be lost in a power failure.
+   */
   readonly write: (fields: readonly string[], durable: boolean) => number;
 }
 
@@ -14,18 +16,18 @@ export interface Draft<State> {
 export interface VaultStep<State, Result> {
   /** If true, creates a missing state. */
   readonly creates?: boolean;
-  /** If true, the step only reads. Its lines renew lifetimes, and are dropped in a directory that is read-only. */
+  /** If true, the step only reads. Its lines only renew lifetimes, and are dropped if the directory is read-only. */
   readonly reads?: boolean;
   /** If true, the state is removed without being read. */
   readonly removes?: boolean;
   /** Milliseconds to wait for the lock. Default: `lockTimeoutMs` of the store. */
   readonly timeoutMs?: number;
-  /** Returns true if the step needs the lines before the bookmark at which reading started. Default: false. */
+  /** Returns true if the step needs the lines before the bookmark. Default: false. */
   needsAll?(state: State): Awaitable<boolean>;
   run(draft: Draft<State>): Result;
 }
 
-/** Steps whose callers wait. */
+/** Waiting steps with their callers. */
 export type Jobs<State> = readonly Job<VaultStep<State, unknown>>[];
 
 /** Settles the promise of a step. */

@@ -2,25 +2,28 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FRESH, TRASH } from '../../process/files/folder-lock.js';
 
-/** Number of directories that each step checks. One call adds fewer, so expired directories do not accumulate. */
+/**
+ * Number of directories that each step checks. One call adds at most one directory, so expired directories do not
+ * accumulate.
+ */
 const CHECKED_PER_STEP = 2;
 /** Minimum number of milliseconds between two listings of the directory. */
 const LIST_MS = 60_000;
 /** Milliseconds after which a directory that was never completed is removed. */
 const UNFINISHED_MS = 600_000;
 
-/** Finds expired directories a few at a time. Uses no timer: each call of the store runs one step. */
+/** Finds expired directories, a few at a time. Uses no timer: each call of the store runs one step. */
 export class FolderSweep {
   private names: string[] = [];
   private listedAt = Number.NEGATIVE_INFINITY;
 
-  /** Checks the directories in `folder` whose names begin with `prefix`. */
+  /** Checks the directories in `folder` whose names start with `prefix`. */
   constructor(
     private readonly folder: string,
     private readonly prefix: string,
   ) {}
 
-  /** Removes leftover directories. Returns the names of directories whose sessions have expired. */
+  /** Removes leftover directories. Returns the names of the directories whose sessions have expired. */
   async step(now: number): Promise<string[]> {
     const expired: string[] = [];
     for (const name of await this.next(now)) {
@@ -40,7 +43,10 @@ export class FolderSweep {
     return this.names.splice(-CHECKED_PER_STEP);
   }
 
-  /** The modification time of a log is the time at which its session expires. A directory without a log was never used. */
+  /**
+   * Returns true if the modification time of the log has passed, which is the time at which its session expires. Also
+   * true for a directory without a log.
+   */
   private async isExpired(name: string, now: number): Promise<boolean> {
     const end = await stat(join(this.folder, name, 'log')).then(
       ({ mtimeMs }) => mtimeMs,

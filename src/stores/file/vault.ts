@@ -18,7 +18,7 @@ import { FolderSweep } from './sweep.js';
 /** The latest modification time that every file system can store. */
 const LAST_TIME_MS = 2 ** 31 * 1000 - 1000;
 
-/** Describes the states of a vault: their form in a log, and when they expire. */
+/** The form of a vault's states in a log, and the time at which they expire. */
 export interface VaultForm<State> extends LogForm<State> {
   /** Removes expired values from the state. Returns true if nothing is left. */
   isEmpty(state: State, now: number): boolean;
@@ -26,10 +26,13 @@ export interface VaultForm<State> extends LogForm<State> {
   endOf(state: State): number;
 }
 
-/** Small files beside the log, which hold more of its state. Used under the lock of the log, except by a reader. */
+/**
+ * Small files beside the log with further parts of the state. Used under the lock of the log, except by a read-only
+ * step.
+ */
 export interface SideFiles<State> {
   read(log: LogFile<State>): Promise<void>;
-  /** Stores the changes, after the log. `check` rejects if the lock was lost. */
+  /** Stores the changes after the log was written. `check` rejects if the lock was lost. */
   write(log: LogFile<State>, check: () => Promise<void>): Promise<void>;
   /** Called before the directory is removed. */
   remove(folder: string): Promise<void>;
@@ -46,7 +49,10 @@ export interface VaultOptions<State> {
   readonly onDamage?: (error: StoreCorruptError, backup: string) => void;
 }
 
-/** A directory with one subdirectory for each id, which holds the log of a state. Several processes may use it at once. */
+/**
+ * A directory with one subdirectory per id. Each subdirectory contains the log of one state. Several processes may use
+ * the directory at once.
+ */
 export class FileVault<State> {
   private readonly folder: string;
   private readonly prefix: string;
@@ -65,7 +71,7 @@ export class FileVault<State> {
     );
   }
 
-  /** Runs a step on the state of an id. The lines of the step are in the log when the promise resolves. */
+  /** Runs a step on the state of an id. When the promise resolves, the log contains the lines of the step. */
   async run<Result>(id: string, step: VaultStep<State, Result>): Promise<Result> {
     const result = await this.runNamed(this.nameOf(id), step);
     await this.tidy();
@@ -81,7 +87,7 @@ export class FileVault<State> {
     }
   }
 
-  /** Runs a step on every stored state. With `skipsDamaged`, leaves out states whose log is damaged. */
+  /** Runs a step on every stored state. With `skipsDamaged`, skips states with a damaged log. */
   async runAll<Result>(step: VaultStep<State, Result>, { skipsDamaged = false } = {}): Promise<Result[]> {
     const names = await readdir(this.folder).catch((error: unknown) => {
       if (hasCode(error, 'ENOENT')) return [];
@@ -104,14 +110,17 @@ export class FileVault<State> {
     await this.runNamed(this.nameOf(id), { removes: true, run: () => {} });
   }
 
-  /** Returns a different directory name for each id, also on a file system that ignores case. */
+  /** Returns a different directory name for each id, even on a file system that ignores case. */
   nameOf(id: string): string {
     validateOption('id', id, required(text));
-    // JSON escapes each lone surrogate differently. In UTF-8, all lone surrogates would be equal.
+    // JSON escapes each lone surrogate differently, whereas in UTF-8 all lone surrogates would be equal.
     return this.prefix + createHash('sha256').update(JSON.stringify(id)).digest('hex');
   }
 
-  /** If the disk refuses the lines of a batch, each job runs alone, so that reads do not fail together with a write. */
+  /**
+   * Runs a batch of jobs. If the disk refuses the lines of the batch, runs each job alone, so that reads do not fail
+   * together with a write.
+   */
   private async work(name: string, jobs: Jobs<State>): Promise<void> {
     try {
       await this.workAtOnce(name, jobs);
@@ -152,7 +161,10 @@ export class FileVault<State> {
     return outcomes;
   }
 
-  /** Returns undefined if the directory is missing. Returns 'read-only' if jobs that only read need no lock. */
+  /**
+   * Locks a directory. Returns undefined if the directory is missing. Returns 'read-only' if the jobs only read and
+   * need no lock.
+   */
   private async lock(name: string, jobs: Jobs<State>): Promise<FolderLock | 'read-only' | undefined> {
     try {
       return await lockFolder(join(this.folder, name), {
@@ -199,7 +211,10 @@ export class FileVault<State> {
     }
   }
 
-  /** Returns true if the log matches the state. A read succeeds even if a full disk refuses the line with its time. */
+  /**
+   * Writes the lines of a batch. Returns true if the log then matches the state. A read succeeds even if a full disk
+   * refuses the line with its time.
+   */
   private async write(
     lock: FolderLock,
     log: LogFile<State>,
@@ -215,13 +230,13 @@ export class FileVault<State> {
       }
     }
     const end = Math.min(this.options.form.endOf(log.state), LAST_TIME_MS);
-    // Only the sweep reads this modification time, to find expired sessions.
+    // Only the sweep uses this modification time, to find expired sessions.
     if (text !== '' || end < LAST_TIME_MS) await utimes(log.path, now / 1000, end / 1000).catch(() => {});
     await this.options.files?.write(log, () => lock.check());
     return true;
   }
 
-  /** Runs one step of the sweep. Failures of the sweep do not reach the caller. */
+  /** Runs one step of the sweep. The caller does not see failures of the sweep. */
   private async tidy(): Promise<void> {
     if (this.isTidying) return;
     this.isTidying = true;
@@ -230,7 +245,7 @@ export class FileVault<State> {
         if (!this.lanes.isBusy(name)) await this.runNamed(name, { timeoutMs: 0, run: () => {} });
       }
     } catch {
-      // Another process uses the directory, or the disk refuses. A later round of the sweep tries again.
+      // Another process uses the directory, or the disk refuses the removal. A later step tries again.
     } finally {
       this.isTidying = false;
     }

@@ -10,7 +10,7 @@ export interface PgClient {
 interface PgStatement {
   readonly text: string;
   values?: unknown[];
-  /** Milliseconds after which `pg` gives up. A statement that was not sent yet is discarded. */
+  /** Milliseconds after which `pg` stops waiting. If the statement is still in the queue, `pg` discards it. */
   readonly query_timeout?: number;
 }
 
@@ -29,7 +29,7 @@ interface PostgresJsQuery extends PromiseLike<readonly unknown[]> {
 /** A client of a supported package. The stores attach no listeners to it and never close it. */
 export type PostgresClient = PgClient | PostgresJsClient;
 
-/** A statement, with the time limit of its call. */
+/** A statement with the time limit of its call. */
 interface Statement {
   readonly text: string;
   readonly values: readonly (string | null)[];
@@ -37,7 +37,7 @@ interface Statement {
   readonly signal: AbortSignal;
 }
 
-/** Runs one statement. When the signal fires, a statement that was not sent yet is discarded. */
+/** Runs one statement. When the signal aborts, discards a statement that is still in the queue. */
 export type RunStatement = (statement: Statement) => Promise<readonly unknown[]>;
 
 /** Returns a function that runs statements through a client of any supported package. */
@@ -48,7 +48,7 @@ export function runStatementOf(client: PostgresClient): RunStatement {
 }
 
 async function runWithPg(client: PgClient, { text, values, timeoutMs }: Statement): Promise<readonly unknown[]> {
-  // Without values, `pg` sends a simple query.
+  // Without `values`, `pg` uses its simple query protocol.
   const { rows } = await client.query({
     text,
     query_timeout: Math.max(1, timeoutMs),

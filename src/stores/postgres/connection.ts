@@ -2,7 +2,7 @@ import { CallLimit } from '../call-limit.js';
 import { type PostgresClient, type RunStatement, runStatementOf } from './client.js';
 import { isCancelled, isRolledBack, postgresFailure } from './error.js';
 
-/** The client, the schema of the functions, and the time limit of a call. */
+/** The client, the schema, and the time limit of a call. */
 export interface ConnectionSettings {
   readonly client: PostgresClient;
   readonly schema: string;
@@ -21,7 +21,7 @@ export class PostgresConnection {
   }
 
   /**
-   * Calls a function of the schema, whose arguments are of type `text`. Returns its rows. Rejects with a
+   * Calls a function of the schema with arguments of type `text`. Returns its rows. Rejects with a
    * PostgresUnavailableError or a PostgresSchemaError if the call fails or exceeds its time limit.
    */
   async call(name: string, args: readonly Argument[]): Promise<string[]> {
@@ -32,9 +32,11 @@ export class PostgresConnection {
   }
 
   /**
-   * Sends one statement. Retries it within the time limit if the server has rolled it back because of a conflict with
-   * another transaction. Retries it once if it was cancelled: a request to cancel an earlier statement of this connection
-   * can arrive late, and cancel this one instead.
+   * Sends one statement. Retries it within the time limit if the server rolled it back because of a concurrent
+   * transaction.
+   *
+   * Retries it once if it was cancelled, because a late request to cancel an earlier statement of this connection can
+   * cancel this one instead.
    */
   async send(text: string, values: readonly (string | null)[]): Promise<readonly unknown[]> {
     const { schema, timeoutMs } = this.settings;

@@ -1,10 +1,13 @@
 import { describeError, KeelsonError } from '../../errors.js';
 
-/** Classes of SQLSTATE that pass: connection, transaction rollback, insufficient resources, locks, operator intervention. */
+/**
+ * Classes of SQLSTATE for transient errors, after which a retry may succeed: connection, transaction rollback,
+ * insufficient resources, locks, operator intervention.
+ */
 const PASSING = /^(08|40|53|55|57)/;
-/** A server that is read-only now, such as a standby. It may be promoted. */
+/** The SQLSTATE of a read-only server, such as a standby, which may be promoted later. */
 const READ_ONLY = '25006';
-/** Unknown schema, table, column or function. */
+/** The SQLSTATEs of an unknown schema, table, column or function. */
 const NOT_MIGRATED = ['3F000', '42P01', '42703', '42883'];
 
 /**
@@ -13,7 +16,7 @@ const NOT_MIGRATED = ['3F000', '42P01', '42703', '42883'];
  */
 export class PostgresUnavailableError extends KeelsonError {
   readonly code = 'ERR_POSTGRES_UNAVAILABLE';
-  /** The SQLSTATE of the server. Undefined if the server did not answer. */
+  /** The SQLSTATE from the server. Undefined if the server did not answer. */
   readonly sqlState: string | undefined;
   /** True if a later call may succeed. */
   readonly retryable: boolean;
@@ -62,17 +65,17 @@ export function postgresFailure(schema: string, cause: unknown): KeelsonError {
   return isMissing ? new PostgresSchemaError(schema, cause) : new PostgresUnavailableError(cause);
 }
 
-/** True if the server has rolled a statement back because of concurrent ones. */
+/** True if the server rolled a statement back because of concurrent statements. */
 export function isRolledBack(error: unknown): boolean {
   return sqlStateOf(error)?.startsWith('40') ?? false;
 }
 
-/** True if the server has cancelled a statement, which then has no effect. */
+/** True if the server cancelled a statement, so that it has no effect. */
 export function isCancelled(error: unknown): boolean {
   return sqlStateOf(error) === '57014';
 }
 
-/** Returns the SQLSTATE of an error. Errors of a socket have codes such as `ECONNREFUSED`. */
+/** Returns the SQLSTATE of an error. Ignores codes of socket errors, such as `ECONNREFUSED`. */
 function sqlStateOf(error: unknown): string | undefined {
   const code = (error as { readonly code?: unknown } | undefined)?.code;
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && code !== 'EPIPE' ? code : undefined;

@@ -18,19 +18,21 @@ export interface PostgresStoreOptions {
   readonly client: PostgresClient;
   /** The schema that `migrate` has created. Default: `keelson`. */
   readonly schema?: string | undefined;
-  /** Time limit of one call in milliseconds, also while the client connects. Default: 5,000. */
+  /** Time limit of one call in milliseconds, even while the client connects. Default: 5,000. */
   readonly timeoutMs?: number | undefined;
 }
 
 /** Options of a session store on PostgreSQL. */
 export interface PostgresSessionStoreOptions extends PostgresStoreOptions {
-  /** Milliseconds until a session expires and is deleted, after its last load, claim, append or post. Default: never. */
+  /**
+   * Milliseconds until a session expires and is deleted, after its last load, claim, append or post. Default: never.
+   */
   readonly ttlMs?: number | undefined;
 }
 
 /** Options of a run log on PostgreSQL. */
 export interface PostgresRunLogOptions extends PostgresStoreOptions, RunLogLimits {
-  /** Milliseconds between two looks of a read that waits. Default: 200. */
+  /** Milliseconds between two reads while waiting for an event. Default: 200. */
   readonly pollMs?: number | undefined;
 }
 
@@ -55,7 +57,7 @@ export const runLogRules = {
   pollMs: wholeMs(),
 } satisfies OptionTable<PostgresRunLogOptions>;
 
-/** Checks the options of a store and fills in the defaults. Throws an OptionInvalidError if one is invalid. */
+/** Checks the options of a store and applies the defaults. Throws an OptionInvalidError if an option is invalid. */
 export function resolveStoreOptions(options: PostgresSessionStoreOptions, rules: OptionRules) {
   validateOptions(options, rules);
   const { client, schema = 'keelson', timeoutMs = 5_000, ttlMs = Number.POSITIVE_INFINITY } = options;

@@ -7,10 +7,11 @@ import { PostgresConnection } from './connection.js';
 import { type PostgresRunLogOptions, resolveStoreOptions, runLogRules } from './options.js';
 
 /**
- * Keeps the logs of runs in PostgreSQL, shared by all processes. Each event is a row. Each call is one transaction in one
- * statement, and uses the clock of the server. A read that waits runs one statement per look. Call `migrate` first.
+ * Stores the logs of runs in PostgreSQL, shared by all processes. Each event is a row. Each call is one transaction in
+ * one statement, and uses the clock of the server.
  *
- * Rejects with a PostgresUnavailableError if the server does not answer within `timeoutMs`, or refuses the statement.
+ * A read that waits repeats its statement. Call `migrate` first. Rejects with a PostgresUnavailableError if the server
+ * does not answer within `timeoutMs`, or refuses the statement.
  *
  * @example
  * await migrate(pool);

@@ -27,9 +27,10 @@ import { type PostgresSessionStoreOptions, resolveStoreOptions, sessionStoreRule
 
 /**
  * Stores sessions in PostgreSQL, shared by all processes. Each entry is a row. Each call is one transaction in one
- * statement, and uses the clock of the server. A call sends only new entries. Call `migrate` first.
+ * statement, and uses the clock of the server.
  *
- * Rejects with a PostgresUnavailableError if the server does not answer within `timeoutMs`, or refuses the statement.
+ * A call sends only new entries. Call `migrate` first. Rejects with a PostgresUnavailableError if the server does not
+ * answer within `timeoutMs`, or refuses the statement.
  *
  * @example
  * const pool = new Pool({ connectionString: process.env.DATABASE_URL });
@@ -38,7 +39,7 @@ import { type PostgresSessionStoreOptions, resolveStoreOptions, sessionStoreRule
  */
 export class PostgresSessionStore implements SessionStore {
   private readonly connection: PostgresConnection;
-  /** Null if sessions never expire. */
+  /** The lifetime of a session in milliseconds. Null if sessions never expire. */
   private readonly ttl: number | null;
 
   constructor(options: PostgresSessionStoreOptions) {

@@ -1,7 +1,7 @@
 import { KeyedListeners } from '../../state/keyed-listeners.js';
 import { isIoRedis, type RedisSubscriber } from './client.js';
 
-/** Calls listeners when a message arrives on a channel. Subscribes to a channel while it has listeners. */
+/** Calls listeners when a message arrives on a channel. Subscribes to a channel while it has a listener. */
 export class RedisChannels {
   private readonly listeners = new KeyedListeners(
     (channel, isUsed) => void this.switch(isUsed ? 'subscribe' : 'unsubscribe', channel),
@@ -11,7 +11,7 @@ export class RedisChannels {
     if (isIoRedis(subscriber)) subscriber.on('message', (channel) => this.onMessage('', channel));
   }
 
-  /** Returns a function that ends the watch. */
+  /** Adds a listener for a channel. Returns a function that removes it. */
   watch(channel: string, listener: () => void): () => void {
     return this.listeners.add(channel, listener);
   }
@@ -23,7 +23,7 @@ export class RedisChannels {
     try {
       await (isIoRedis(subscriber) ? subscriber[to](channel) : subscriber[to](channel, this.onMessage));
     } catch {
-      // A watch only shortens the wait: who waits for posts also looks from time to time.
+      // Ignores the failure, because a watch only shortens the wait between two regular reads.
     }
   }
 }

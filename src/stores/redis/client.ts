@@ -37,7 +37,7 @@ export type RedisClient = NodeRedisClient | NodeRedisCluster | NodeRedisSentinel
 interface NodeRedisSubscriber {
   /** Calls the listener for each message of a channel. */
   subscribe(channel: string, listener: (message: unknown, channel: unknown) => void): Promise<unknown>;
-  /** Ends the calls of the listener. */
+  /** Removes the listener. */
   unsubscribe(channel: string, listener: (message: unknown, channel: unknown) => void): Promise<unknown>;
 }
 
@@ -60,8 +60,8 @@ export function isIoRedis<T extends object>(client: T): client is Extract<T, { c
 }
 
 /**
- * Sends one command. `firstKey` selects the node of a cluster. When `signal` fires, a client that supports it discards a
- * command that was not sent yet.
+ * Sends one command. `firstKey` selects the node of a cluster. When `signal` aborts, a client that supports it discards
+ * a command that is still in the queue.
  */
 export type SendCommand = (firstKey: string, args: string[], signal: AbortSignal) => Promise<unknown>;
 

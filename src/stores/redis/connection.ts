@@ -12,7 +12,7 @@ export class RedisScript {
   }
 }
 
-/** Deletes all its keys. */
+/** Deletes all keys that are passed to it. */
 export const deleteScript = new RedisScript(`return redis.call('UNLINK', unpack(KEYS))`);
 
 /** Runs a script. Rejects with a RedisUnavailableError if it fails or exceeds the time limit of the call. */

@@ -21,8 +21,8 @@ export class RedisUnavailableError extends KeelsonError {
 }
 
 /**
- * The data under `key` was not written by this version of the session store, or a message has no JSON form. Nothing was
- * changed.
+ * The data under `key` was not written by this version of the session store, or JSON cannot represent a message.
+ * Nothing was changed.
  */
 export class RedisDataError extends KeelsonError {
   readonly code = 'ERR_REDIS_DATA';

@@ -2,7 +2,7 @@ import { pairsIn, RedisScript, type RunScript, textsOf } from './connection.js';
 
 const readScript = new RedisScript(`return redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')`);
 
-/** Each write increases the score of an entry, so that an entry which was written again has a different score. */
+/** Each write increases the score of an entry, so that a repeated write is recognised by another score. */
 const writeScript = new RedisScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -15,13 +15,13 @@ redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', math.ceil(tonumber(last))
 return false
 `);
 
-/** ARGV: member, score. Removes the member of an index, unless its score has changed. */
+/** ARGV: member, score. Removes a member of an index, unless its score has changed. */
 export const removeScript = new RedisScript(`
 if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('ZREM', KEYS[1], ARGV[1]) end
 return false
 `);
 
-/** An entry of the index of an extension: a session, and the score of the entry when it was read. */
+/** An index entry of an extension: a session, and the score at the time of the read. */
 export interface IndexedSession {
   readonly session: string;
   readonly score: string;
@@ -44,7 +44,7 @@ export class RedisExtensionIndex {
     await run(writeScript, [this.key], [session, end]);
   }
 
-  /** Removes an entry, unless it was written again after it was read. */
+  /** Removes an entry, unless it was written again since it was read. */
   async remove(run: RunScript, { session, score }: IndexedSession): Promise<void> {
     await run(removeScript, [this.key], [session, score]);
   }

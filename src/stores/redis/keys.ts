@@ -57,7 +57,10 @@ export class RedisKeys {
     return [head, `${head}:entries`, `${head}:ids`];
   }
 
-  /** Returns the channel of the posts of a session. The prefix of the client is missing, since ioredis adds it to keys only. */
+  /**
+   * Returns the channel of a session's posts, without the prefix of the client, because ioredis adds its prefix only to
+   * keys.
+   */
   posts(id: string): string {
     return `${this.base}:{${toKeyPiece(id)}}:posts`;
   }

@@ -13,7 +13,7 @@ export interface RedisStoreOptions {
   readonly client: RedisClient;
   /** The start of every key name. Default: `keelson`. */
   readonly prefix?: string | undefined;
-  /** Time limit of one call in milliseconds, also while the client reconnects. Default: 5,000. */
+  /** Time limit of one call in milliseconds, even while the client reconnects. Default: 5,000. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -22,8 +22,8 @@ export interface RedisSessionStoreOptions extends RedisStoreOptions {
   /** Milliseconds until a session expires and is deleted, after its last use. Default: never. */
   readonly ttlMs?: number | undefined;
   /**
-   * A second connected client, which only subscribes. With it, posts are announced on a channel of their session, and
-   * `watch` listens. Pass one in all processes. The store never closes it. Default: none, and the store has no `watch`.
+   * A second connected client, used only for subscriptions. With it, each post is announced on a channel of its
+   * session, and the store has `watch`. Pass such a client in all processes. The store never closes it. Default: none.
    */
   readonly subscriber?: RedisSubscriber | undefined;
 }
@@ -31,11 +31,11 @@ export interface RedisSessionStoreOptions extends RedisStoreOptions {
 /** Options of a run log on Redis. */
 export interface RedisRunLogOptions extends RedisStoreOptions, RunLogLimits {
   /**
-   * A second connected client, which only subscribes. With it, appends are announced on a channel of their run, and a read
-   * that waits listens. Pass one in all processes. The log never closes it. Default: none, and such a read only looks.
+   * A second connected client, used only for subscriptions. With it, each append is announced on a channel of its run,
+   * so that waiting reads end sooner. Pass such a client in all processes. The log never closes it. Default: none.
    */
   readonly subscriber?: RedisSubscriber | undefined;
-  /** Milliseconds between two looks of a read that waits. Default: 200. */
+  /** Milliseconds between two reads while waiting for an event. Default: 200. */
   readonly pollMs?: number | undefined;
 }
 
@@ -58,21 +58,25 @@ const runLogRules = {
   pollMs: wholeMs(),
 } satisfies OptionTable<RedisRunLogOptions>;
 
-/** Checks the options of a state store and fills in the defaults. Throws an OptionInvalidError if one is invalid. */
+/**
+ * Checks the options of a state store and applies the defaults. Throws an OptionInvalidError if an option is invalid.
+ */
 export function resolveStateStoreOptions(options: RedisStoreOptions) {
   validateOptions(options, storeRules);
   const { client, prefix = 'keelson', timeoutMs = 5_000 } = options;
   return { client, prefix, timeoutMs };
 }
 
-/** Checks the options of a session store and fills in the defaults. Throws an OptionInvalidError if one is invalid. */
+/**
+ * Checks the options of a session store and applies the defaults. Throws an OptionInvalidError if an option is invalid.
+ */
 export function resolveSessionStoreOptions(options: RedisSessionStoreOptions) {
   validateOptions(options, sessionStoreRules);
   const { ttlMs = Number.POSITIVE_INFINITY, subscriber, ...others } = options;
   return { ...resolveStateStoreOptions(others), ttlMs, subscriber };
 }
 
-/** Checks the options of a run log and fills in the defaults. Throws an OptionInvalidError if one is invalid. */
+/** Checks the options of a run log and applies the defaults. Throws an OptionInvalidError if an option is invalid. */
 export function resolveRunLogOptions(options: RedisRunLogOptions) {
   validateOptions(options, runLogRules);
   const { maxBytes, ttlMs, pollMs = 200, subscriber, ...others } = options;

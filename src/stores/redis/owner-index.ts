@@ -3,7 +3,10 @@ import { pairsIn, RedisScript, type RunScript, textsOf } from './connection.js';
 import { removeScript } from './extension-index.js';
 import { fromKeyPiece, toKeyPiece } from './keys.js';
 
-/** ARGV: time of the last entry, session, time until the index expires or 0. An older time does not replace a newer one. */
+/**
+ * ARGV: time of the last entry, session, milliseconds until the index expires or 0. An older time does not replace a
+ * newer one.
+ */
 const writeScript = new RedisScript(`
 local before = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[2]) or 0)
 if tonumber(ARGV[1]) > before then redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2]) end
@@ -12,8 +15,8 @@ return false
 `);
 
 /**
- * ARGV: time from which to read, number of sessions. Replies sessions and their times, the latest first. Sessions with equal
- * times are all included.
+ * ARGV: first time to read, number of sessions. Replies sessions and their times, the latest first. Includes all
+ * sessions with the last time.
  */
 const readScript = new RedisScript(`
 local count = redis.call('ZCOUNT', KEYS[1], ARGV[1], ARGV[1]) + ARGV[2]
@@ -29,8 +32,10 @@ return found
 `);
 
 /**
- * Lists the sessions of one owner by the time of their last entry. In a cluster, the index and the sessions are in different
- * slots, so an entry may be older than its session, or may have none.
+ * The sessions of one owner, by the time of their last entry.
+ *
+ * In a cluster, the index and the sessions are in different slots. So an index entry may be outdated, or may belong to
+ * a deleted session.
  */
 export class RedisOwnerIndex {
   constructor(
@@ -43,7 +48,7 @@ export class RedisOwnerIndex {
     await this.run(writeScript, [this.key], [`${updatedAt}`, toKeyPiece(id), ttl]);
   }
 
-  /** Returns at least `count` sessions after a position, if there are as many. */
+  /** Returns at least `count` sessions after a position, or all that there are. */
   async read(after: ListPosition | undefined, count: number): Promise<ListPosition[]> {
     const start = after === undefined ? '+inf' : `${after.updatedAt}`;
     const reply = textsOf(await this.run(readScript, [this.key], [start, `${count}`]));
@@ -52,7 +57,7 @@ export class RedisOwnerIndex {
     return found.filter((it) => after === undefined || comparePositions(after, it) < 0).sort(comparePositions);
   }
 
-  /** Removes a session, unless it was added again after it was read. */
+  /** Removes a session, unless it was added again since it was read. */
   async remove({ id, updatedAt }: ListPosition): Promise<void> {
     await this.run(removeScript, [this.key], [toKeyPiece(id), `${updatedAt}`]);
   }

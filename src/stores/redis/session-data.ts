@@ -8,12 +8,12 @@ import type { SessionKeys } from './keys.js';
 
 /** The reply of a session script. */
 export interface SessionReply {
-  /** The owner if its index must be written. */
+  /** The owner, if the index of this owner must be updated. */
   readonly owner: string | null;
   /** Time of the last entry. */
   readonly updatedAt: number;
   readonly record: StoredRecord;
-  /** The further values of the script. */
+  /** Further values, which depend on the script. */
   readonly values: readonly JsonValue[];
 }
 

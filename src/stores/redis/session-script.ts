@@ -1,13 +1,13 @@
 import { RedisScript } from './connection.js';
 
 /**
- * The start of all session scripts. A session has three keys: `head` is a hash, `list` has the entries, and `ids` is a hash
- * with the position of each entry by its id. All fields and arguments are JSON. ARGV[1] is the lifetime, or null. Earlier
- * versions of Keelson wrote heads without the field `format`.
+ * The start of all session scripts. A session has three keys: the hash `head`, the list `list` with the entries, and
+ * the hash `ids` with the position of each entry by its id. All fields and arguments are JSON. ARGV[1] is the lifetime,
+ * or null. Earlier versions of Keelson wrote heads without the field `format`.
  *
- * A script replies nil if there is no session, a word for a problem, or a list. The list has the entries, the owner, the
- * time of the last entry, the uid, the number of entries, and the position of the first returned entry. The holder and
- * further values follow. The owner is there only if its index must be written.
+ * A script replies nil if the session does not exist, a word for a problem, or a list. The list has the entries, the
+ * owner, the time of the last entry, the uid, the number of entries, and the position of the first returned entry. The
+ * holder and further values follow. The owner is set only if its index must be updated.
  */
 const start = `
 local head, list, ids, ttl = KEYS[1], KEYS[2], KEYS[3], tonumber(ARGV[1])
@@ -62,8 +62,8 @@ end
 `;
 
 /**
- * ARGV: token, run, by, time of the claim in milliseconds, new uid, known uid, known length, names and values of details.
- * Further values: whether the claim succeeded, and the run that it replaced.
+ * ARGV: token, run, by, lifetime of the claim in milliseconds, new uid, known uid, known length, names and values of
+ * details. Further values: whether the claim succeeded, and the run that it replaced.
  */
 export const claimScript = new RedisScript(`${common}
 local other = it.token and it.token ~= ARGV[2]
@@ -84,8 +84,9 @@ return reply(entries, offset, length == 0, 1, lost)
 `);
 
 /**
- * ARGV: token, known length, context or null, waits or nothing, true to release, ids and entries. The entries are all after
- * the known ones. Further values: whether the caller holds the claim, all its entries are stored, and the claim has ended.
+ * ARGV: token, known length, context or null, waits or an empty string, true to release, ids and entries. All entries
+ * come after the known ones. Further values: whether the caller holds the claim, whether all its entries are stored,
+ * and whether the claim has ended.
  */
 export const appendScript = new RedisScript(`${common}
 if not it.uid then return false end
@@ -108,7 +109,7 @@ end
 return reply(entries, known, length > before, isHolder and 1 or 0, stored, released)
 `);
 
-/** ARGV: token, time of the claim in milliseconds, question. Replies nil if the caller does not hold the claim. */
+/** ARGV: token, lifetime of the claim in milliseconds, question. Replies nil if the caller does not hold the claim. */
 export const renewScript = new RedisScript(`${common}
 if it.token ~= ARGV[2] then return false end
 set('until', now + ARGV[3])
@@ -117,8 +118,8 @@ return reply({}, 0, false)
 `);
 
 /**
- * ARGV: channel or nothing, run that a stop names or null, id and entry, and for a stop the id and the entry that drops it.
- * Further value: whether the post was added.
+ * ARGV: channel or an empty string, run that a stop names or null, id and entry, and for a stop the id and the entry
+ * that drops it. Further value: whether the post was added.
  */
 export const postScript = new RedisScript(`${common}
 if not it.uid then return false end

@@ -30,9 +30,11 @@ import { readReply, type SessionReply, writeEntries } from './session-data.js';
 import { appendScript, claimScript, detailsScript, loadScript, postScript, renewScript } from './session-script.js';
 
 /**
- * Stores sessions in Redis 6 or newer, shared by all processes. Each call is one atomic script that uses the clock of Redis,
- * and sends only new entries. Rejects with a RedisUnavailableError if Redis does not answer within `timeoutMs`. Rejects with
- * a RedisDataError if stored data cannot be read.
+ * Stores sessions in Redis 6 or newer, shared by all processes. Each call is one atomic script that uses the clock of
+ * Redis, and sends only new entries.
+ *
+ * Rejects with a RedisUnavailableError if Redis does not answer within `timeoutMs`. Rejects with a RedisDataError if
+ * stored data cannot be read.
  *
  * @example
  * const store = new RedisSessionStore({ client: await createClient({ url }).connect() });
@@ -119,7 +121,7 @@ export class RedisSessionStore implements SessionStore {
     await this.connection.begin()(deleteScript, this.keys.session(id), []);
   }
 
-  /** Sets details of a session with entries, and returns its summary. */
+  /** Sets details of a session that has entries. Returns its summary. */
   private async summary(id: string, details: SessionDetails): Promise<SessionSummary | undefined> {
     const reply = await this.send(detailsScript, id, fieldsOf(details));
     if (reply === undefined) return undefined;
@@ -137,7 +139,7 @@ export class RedisSessionStore implements SessionStore {
     const reply = readReply(found, keys);
     const { owner, updatedAt } = reply;
     if (owner === null) return reply;
-    // The next entry corrects an index that could not be written.
+    // If this write fails, the next entry updates the index.
     await this.index(run, owner)
       .write({ id, updatedAt }, this.indexTtl)
       .catch(() => {});
@@ -148,7 +150,9 @@ export class RedisSessionStore implements SessionStore {
     return new RedisOwnerIndex(this.keys.owner(toKeyPiece(owner)), run);
   }
 
-  /** Twice the lifetime of a session. A call that finds an older entry writes it again. */
+  /**
+   * The lifetime of an index: twice the lifetime of a session. A call that finds an older index entry writes it again.
+   */
   private get indexTtl(): string {
     return Number.isFinite(this.ttlMs) ? `${2 * this.ttlMs}` : '0';
   }

@@ -1,11 +1,12 @@
 /**
- * The common start of all state scripts. The state of a session has five keys:
- * `head` is a hash with end, order, indexed and bytes, and with the bytes and the number of keys of each extension.
- * `entries` is a hash with the bytes and the order of each value.
- * `used` is a sorted set of `extension:order:key`, which sorts the values of each extension by last use.
- * `due` is a sorted set of the expiry times of values; `inf` means that a value expires with its session.
- * `long` is a hash of all values that expire with the session, so that one expiry moves them together.
- * A value that expires before its session has a key of its own. A member is `extension:key`.
+ * The common start of all state scripts. The state of a session has five keys. `head` is a hash with end, order,
+ * indexed and bytes, and with the bytes and the number of keys of each extension. `entries` is a hash with the bytes
+ * and the order of each value. `used` is a sorted set of `extension:order:key`, which sorts the values of each
+ * extension by last use.
+ *
+ * `due` is a sorted set of the expiry times of values; `inf` means that a value expires with its session. `long` is a
+ * hash of all values that expire with the session, so that one expiry applies to all. A value that expires before its
+ * session has its own key. A member is `extension:key`.
  */
 export const common = `
 local head, entries, used, due, long = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
@@ -69,7 +70,7 @@ open()
 
 /**
  * The common start of the scripts that extend the lifetime of a session. ARGV: ttl of the value, ttl of the session,
- * time until the index entries of the session expire, names of the extensions in those entries.
+ * time until the index entries of the session expire, names of the extensions with such an entry.
  */
 export const sliding = `${common}
 local ttl, sessionTtl = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -146,8 +147,10 @@ end
 
 /**
  * The common start of the scripts that write values. Further ARGV: maximum bytes of an extension, maximum bytes of the
- * session, maximum keys. `write` returns 1 if the value was stored, 0 if it does not fit, or `conflict`, then the bytes
- * before and after, and the evicted keys with their bytes.
+ * session, maximum keys.
+ *
+ * `write` returns 1 if the value was stored, 0 if it does not fit, or `conflict`. Then follow the bytes before and
+ * after, and the evicted keys with their bytes.
  */
 export const writing = `${sliding}
 local mostOfExtension, mostOfSession, mostKeys = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])

@@ -22,7 +22,7 @@ slide()
 return { 'value', value }
 `);
 
-/** Further ARGV: member, value, bytes of the key, condition, expected value. Replies what `write` returns. */
+/** Further ARGV: member, value, bytes of the key, condition, expected value. Replies the return value of `write`. */
 export const setScript = new RedisScript(`${writing}
 local member, value, size = ARGV[8], ARGV[9], #ARGV[9] + tonumber(ARGV[10])
 local refused = refusal(member, size, ARGV[11], ARGV[12])
@@ -36,7 +36,7 @@ return reply
 
 /**
  * Further ARGV: number of writes, the five arguments of each write, then the members that were read. Replies, for each
- * write, the number of evicted keys and what `write` returns.
+ * write, the number of evicted keys and the return value of `write`.
  */
 export const applyScript = new RedisScript(`${writing}
 local writes = tonumber(ARGV[8])
@@ -126,9 +126,11 @@ return reply
 `);
 
 /**
- * ARGV: maximum bytes of each extension, and extensions. Replies the number of extensions with state, what the script for
- * sizes replies, and for each requested extension: 1 if all its values follow or else 0, their number, and each key and
- * value.
+ * ARGV: maximum bytes of each extension, and extensions. Replies the number of extensions with state, then the reply of
+ * the size script.
+ *
+ * For each requested extension follow 1 if all its values are returned or else 0, the number of its values, and each
+ * key with its value.
  */
 export const peekScript = new RedisScript(`${common}${sizes}
 table.insert(reply, 1, int((#reply - 1) / 2))

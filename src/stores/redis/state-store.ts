@@ -131,9 +131,10 @@ export class RedisStateStore implements StateStore {
   }
 
   /**
-   * Runs a script that moves the end of a session. If the script requests entries in the indexes of extensions, they are
-   * written before it runs again. They are written once more afterwards, since another process that clears an extension
-   * may have removed them.
+   * Runs a script that extends the lifetime of a session.
+   *
+   * If the script needs index entries of extensions, this method writes the entries and runs the script again. Then it
+   * writes the entries once more, because another process may have removed them while it cleared an extension.
    */
   private async slide({ script, session, keys, args, policy }: Slide): Promise<string[]> {
     checkStatePolicy(policy);

@@ -42,7 +42,7 @@ type Work<T> = (session: SqliteSession) => T;
 
 /** A database of SQLite in WAL mode. Opens its file with the first call. */
 export class SqliteDatabase {
-  /** The path of the file, for messages. */
+  /** The path of the file, for error messages. */
   readonly file: string;
   private readonly connect: () => SqliteHandle;
   private opened: { readonly handle: SqliteHandle; readonly session: SqliteSession } | undefined;
@@ -60,17 +60,17 @@ export class SqliteDatabase {
     return this.retry('BEGIN IMMEDIATE', work);
   }
 
-  /** As `write`, but does not flush the disk. The next `write` does; until then, a power failure may undo the work. */
+  /** As `write`, but does not flush the disk. Until the next `write` flushes it, a power failure may undo the work. */
   writeLater<T>(work: Work<T>): Promise<T> {
     return this.retry(BEGIN_LATER, work);
   }
 
-  /** Runs the work on one snapshot. */
+  /** Runs the work on one snapshot of the database. */
   read<T>(work: Work<T>): Promise<T> {
     return this.retry('BEGIN', work);
   }
 
-  /** Closes the file, unless it was open before. A later call opens it again. */
+  /** Closes the file that the store has opened. A later call opens the file again. */
   close(): void {
     this.opened?.handle.close();
     this.opened = undefined;
@@ -116,7 +116,7 @@ export class SqliteDatabase {
   }
 }
 
-/** Upgrades the tables, unless they are current. */
+/** Upgrades the tables if they are older than this version. */
 function migrate(handle: SqliteHandle, file: string): void {
   if (versionOf(handle) === steps.length) return;
   inTransaction(handle, 'BEGIN IMMEDIATE', () => {
@@ -147,7 +147,7 @@ function inTransaction<T>(handle: SqliteHandle, begin: string, work: () => T): T
     try {
       handle.exec('ROLLBACK');
     } catch {
-      // SQLite has already rolled back, as it does if the disk is full.
+      // SQLite has already rolled back, for example because the disk is full.
     }
     throw error;
   }

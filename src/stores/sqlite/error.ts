@@ -11,7 +11,7 @@ export class SqliteUnsupportedError extends KeelsonError {
   }
 }
 
-/** The file was busy for too long, or SQLite reported an error, which is the `cause`. The call changed nothing. */
+/** The file was busy for too long, or SQLite reported an error. `cause` is that error. The call changed nothing. */
 export class SqliteUnavailableError extends KeelsonError {
   readonly code = 'ERR_SQLITE_UNAVAILABLE';
   readonly file: string;
@@ -29,7 +29,7 @@ export class SqliteUnavailableError extends KeelsonError {
   }
 }
 
-/** A row of a session was not written by a session store, or a newer version of Keelson has written the file. */
+/** A row of a session was not written by a session store, or a newer version of Keelson wrote the file. */
 export class SqliteDataError extends KeelsonError {
   readonly code = 'ERR_SQLITE_DATA';
   readonly file: string;
@@ -45,7 +45,7 @@ const SQLITE_LOCKED = 6;
 
 /** True if another connection holds the file. */
 export function isBusy(error: unknown): boolean {
-  // `node:sqlite` has numbers, `better-sqlite3` and `bun:sqlite` have names such as SQLITE_BUSY_SNAPSHOT.
+  // `node:sqlite` reports numbers. `better-sqlite3` and `bun:sqlite` report names such as SQLITE_BUSY_SNAPSHOT.
   const { errcode, code } = (error ?? {}) as { readonly errcode?: unknown; readonly code?: unknown };
   if (typeof errcode !== 'number') return /^SQLITE_(BUSY|LOCKED)/.test(String(code));
   // The lowest byte is the primary result code.

@@ -5,7 +5,7 @@ import { SqliteUnsupportedError } from './error.js';
 /** A value of a column. */
 export type SqlValue = string | number | null;
 
-/** A prepared statement. Each method runs it to its end. */
+/** A prepared statement. Each method runs the whole statement. */
 export interface SqliteStatement {
   /** Runs the statement. Returns the number of changed rows. */
   run(...values: SqlValue[]): { readonly changes: number | bigint };
@@ -37,8 +37,8 @@ interface SqliteModule {
 }
 
 /**
- * Returns a function that opens the file, or that returns the open database, which stays open. Throws a
- * SqliteUnsupportedError for a file if this runtime has no `node:sqlite`.
+ * Returns a function that opens the file, or that returns the open database. Throws a SqliteUnsupportedError for a file
+ * if this runtime has no `node:sqlite`.
  */
 export function connectorTo(place: string | SqliteClient): () => SqliteHandle {
   if (typeof place !== 'string') {

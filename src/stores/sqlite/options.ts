@@ -7,11 +7,16 @@ import type { SqliteClient } from './module.js';
 
 /** Options that both SQLite stores share. Exactly one of `file` and `client` must be set. */
 export interface SqliteStoreOptions {
-  /** Path of the database file; created if missing. Both kinds of stores, and several processes, may share the file. */
+  /**
+   * Path of the database file, which is created if it is missing. Both kinds of stores, and several processes, may
+   * share the file.
+   */
   readonly file?: string | undefined;
   /**
-   * An open database of `better-sqlite3` or of `bun:sqlite`, for a runtime without `node:sqlite`. Several stores may share
-   * it. They set its pragmas, `user_version` too, so open a file for nothing else. They never close it.
+   * An open database of `better-sqlite3` or of `bun:sqlite`, for a runtime without `node:sqlite`. Several stores may
+   * share it. The stores never close it.
+   *
+   * The stores set its pragmas and its `user_version`, so the file must not be used for anything else.
    */
   readonly client?: SqliteClient | undefined;
   /** Milliseconds that a call waits while another process writes to the file. Default: 5,000. */

@@ -61,9 +61,10 @@ UPDATE sessions SET length = (SELECT count(*) FROM messages WHERE session = seri
 `;
 
 /**
- * Version 3: a session is a list of entries, with a claim. Each message becomes an entry whose id is its position. A
- * message with bytes was `{ packed, bytes }`. `bytes` is now a member of the entry. The text of a message is copied and not
- * parsed, so that a damaged message only makes its own session unreadable.
+ * Version 3: a session is a list of entries, with a claim. Each message becomes an entry whose id is its position.
+ *
+ * Version 2 stored a message with bytes as `{ packed, bytes }`; `bytes` is now a member of the entry. The text of a
+ * message is copied and not parsed, so that a damaged message makes only its own session unreadable.
  */
 const entries = `
 CREATE TABLE entries (

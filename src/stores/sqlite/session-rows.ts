@@ -12,19 +12,19 @@ export interface SessionRow extends SummaryColumns {
   readonly ends: number | null;
   readonly context: number;
   readonly waits: string | null;
-  /** Null if no run holds the claim. The other columns then have no meaning. */
+  /** The token of the claim. Null if no run holds the claim; then the other columns have no meaning. */
   readonly claim_token: string | null;
   readonly claim_run: string;
   readonly claim_by: string | null;
   readonly claim_until: number;
-  /** The time at which the claim may be taken over although its process lives. */
+  /** The time at which the claim may be taken over even if its process is alive. */
   readonly claim_last: number;
   readonly claim_waits_for: string | null;
   /** Identifies the process that holds the claim. */
   readonly claim_process: string;
 }
 
-/** The time of a call, and the end of the lifetime that it restarts. Null means never. */
+/** The time of a call, and the end of the lifetime that starts with the call. Null means never. */
 export interface Moment {
   readonly now: number;
   readonly ends: number | null;
@@ -36,7 +36,9 @@ export function liveSession(db: SqliteSession, id: string, now: number): Session
   return row !== undefined && row.ends !== null && row.ends <= now ? undefined : row;
 }
 
-/** Inserts a session without entries. Replaces an expired one, and deletes two other expired ones. */
+/**
+ * Inserts a session without entries. Replaces an expired session of this id, and deletes two other expired sessions.
+ */
 export function createSession(db: SqliteSession, id: string, now: number): SessionRow {
   db.change('DELETE FROM sessions WHERE id = ?', toSqlText(id));
   db.change(
@@ -58,7 +60,7 @@ export function updateDetails(
   return db.row<SessionRow>(text, owner, title, data, serial) as SessionRow;
 }
 
-/** Returns the log of a session, with no entry in memory. */
+/** Returns the log of a session, without its entries. */
 export function logOf(db: SqliteSession, row: SessionRow): StoredLog {
   const log = new StoredLog();
   log.uid = fromSqlText(row.uid);
@@ -84,7 +86,7 @@ function heldIn(row: SessionRow): HeldClaim | undefined {
   };
 }
 
-/** Returns the JSON of the entries at the positions from `offset` on, before `before`. */
+/** Returns the JSON of the entries from position `offset` to before position `before`. */
 export function bodiesIn(
   db: SqliteSession,
   { serial, length }: SessionRow,
@@ -94,7 +96,7 @@ export function bodiesIn(
   return db.rows<{ readonly body: string }>(text, serial, offset, before).map(({ body }) => body);
 }
 
-/** Stores the entries that were added to a log, and what an append or a post says. Restarts the lifetime. */
+/** Stores the new entries of a log, and the changes by an append or a post. Restarts the lifetime. */
 export function saveRecord(
   db: SqliteSession,
   row: SessionRow,
@@ -118,7 +120,7 @@ export function saveRecord(
   );
 }
 
-/** Stores the claim of a log, whose time begins now. Restarts the lifetime. */
+/** Stores the claim of a log, whose lifetime starts now. Restarts the lifetime of the session. */
 export function saveClaim(
   db: SqliteSession,
   { serial }: SessionRow,
@@ -140,7 +142,7 @@ export function saveClaim(
   );
 }
 
-/** A log that was claimed or renewed now, and the process that holds it. */
+/** A log that has just been claimed or renewed, and the process that holds it. */
 interface NewClaim extends Moment, Pick<SessionClaim, 'ttlMs'> {
   readonly log: StoredLog;
   readonly process: string;

@@ -38,12 +38,14 @@ import {
 } from './session-rows.js';
 
 /**
- * Stores sessions in a file of SQLite: with `node:sqlite` of Node 22.13 or newer, or with a `client`. Each entry is a row. An
- * acknowledged write survives if the process is killed at any moment. Any number of processes of one machine may use the
- * file at once. On Linux, a claim holds for up to ten times its `ttlMs` while its process lives.
+ * Stores sessions in a SQLite file, with `node:sqlite` of Node 22.13 or newer, or with a `client`. Each entry is a row.
+ * An acknowledged write survives if the process is killed at any moment. Any number of processes on one machine may use
+ * the file at once.
  *
- * Throws a SqliteUnsupportedError for a `file` if the runtime has no `node:sqlite`. Rejects with a SqliteUnavailableError
- * if the file cannot be used within `timeoutMs`.
+ * On Linux, a claim holds for up to ten times its `ttlMs` while its process is alive.
+ *
+ * Throws a SqliteUnsupportedError for a `file` if the runtime has no `node:sqlite`. Rejects with a
+ * SqliteUnavailableError if the file cannot be used within `timeoutMs`.
  *
  * @example
  * const store = new SqliteSessionStore({ file: './sessions.db' });
@@ -147,7 +149,10 @@ export class SqliteSessionStore implements SessionStore {
     this.database.close();
   }
 
-  /** Claims a session. Returns the process of a late claim if it was not checked. */
+  /**
+   * Tries to claim a session. If the claim of another process is late and was not checked, returns this process
+   * instead.
+   */
   private tryClaim(db: SqliteSession, id: string, { claim, details, checked }: Attempt): ClaimAnswer | string {
     const moment = this.moment();
     const { now } = moment;
@@ -163,7 +168,7 @@ export class SqliteSessionStore implements SessionStore {
     return { ...answer, entries: this.decode(id, bodiesIn(db, row, answer), answer.offset) };
   }
 
-  /** Runs `work` on a log with the entries from a position on in memory, and stores what it adds. */
+  /** Runs `work` on a log with the entries from a position on, and stores what `work` adds. */
   private add<Answer>(id: string, from: number, work: LogWork<Answer>): Promise<Answer | undefined> {
     return this.database.write((db) => {
       const { now, ends } = this.moment();
@@ -182,11 +187,11 @@ export class SqliteSessionStore implements SessionStore {
 
   private moment(): Moment {
     const now = this.clock.now();
-    // Sessions get 1 % more time than `ttlMs`, so that most loads need not write.
+    // Sessions live 1 % longer than `ttlMs`, so that most loads need no write.
     return { now, ends: Number.isFinite(this.ttlMs) ? now + this.ttlMs + Math.floor(this.ttlMs / 100) : null };
   }
 
-  /** True if a load must move the end of a session. */
+  /** True if a load must extend the lifetime of a session. */
   private isDue({ ends }: SessionRow, now: number): boolean {
     return Number.isFinite(this.ttlMs) ? ends === null || ends < now + this.ttlMs : ends !== null;
   }
@@ -206,13 +211,13 @@ export class SqliteSessionStore implements SessionStore {
   }
 }
 
-/** One try to claim a session. */
+/** One attempt to claim a session. */
 interface Attempt {
   readonly claim: SessionClaim;
   readonly details: DetailColumns;
-  /** The process of a late claim that was checked. */
+  /** The process of a late claim, and whether it is alive, if that was checked. */
   readonly checked?: { readonly process: string; readonly isAlive: boolean };
 }
 
-/** Changes a log. Calls `added` with each entry that was not stored. */
+/** Changes a log. Must call `added` with each new entry. */
 type LogWork<Answer> = (log: StoredLog, now: number, added: (entry: Entry) => void) => Answer;

@@ -16,7 +16,10 @@ export interface ScopeChange {
   readonly keys: number;
 }
 
-/** Returns a session without its expired values, or undefined if there is no session. Deletes an expired session. */
+/**
+ * Returns a session without its expired values. Returns undefined if the session does not exist. Deletes an expired
+ * session.
+ */
 export function purgedSession(db: SqliteSession, id: string, now: number): StateSessionRow | undefined {
   const row = db.row<StateSessionRow>('SELECT * FROM state_sessions WHERE id = ?', id);
   if (row === undefined) return undefined;
@@ -37,7 +40,7 @@ export function purgedSession(db: SqliteSession, id: string, now: number): State
   return db.row<StateSessionRow>('SELECT * FROM state_sessions WHERE serial = ?', row.serial);
 }
 
-/** Returns a session to write to. */
+/** Returns a session for writing. Creates it if it does not exist. */
 export function writableSession(db: SqliteSession, id: string, now: number): StateSessionRow {
   const found = purgedSession(db, id, now);
   if (found !== undefined) return found;
@@ -69,12 +72,12 @@ export function tidy(db: SqliteSession, session: number): void {
   );
 }
 
-/** Counts one use of a session, and restarts its lifetime. */
+/** Counts one use of a session and restarts its lifetime. */
 export function countUse(db: SqliteSession, session: number, end: number): void {
   db.change('UPDATE state_sessions SET uses = uses + 1, ends = ? WHERE serial = ?', end, session);
 }
 
-/** Deletes two expired sessions. One write adds fewer, so that expired sessions do not accumulate. */
+/** Deletes two expired sessions. One write adds at most one session, so expired sessions do not accumulate. */
 export function sweepStates(db: SqliteSession, now: number): void {
   db.change(
     'DELETE FROM state_sessions WHERE serial IN (SELECT serial FROM state_sessions WHERE ends <= ? ORDER BY ends LIMIT 2)',
@@ -82,12 +85,12 @@ export function sweepStates(db: SqliteSession, now: number): void {
   );
 }
 
-/** Returns when a session expires that is used now. */
+/** Returns the time at which a session expires if its last use is now. */
 export function sessionEnd({ sessionTtlMs }: StatePolicy, now: number): number {
   return Math.min(now + Math.floor(sessionTtlMs), Number.MAX_SAFE_INTEGER);
 }
 
-/** Returns when a value expires that is used now. Null means with its session. */
+/** Returns the time at which a value expires if its last use is now. Null means with its session. */
 export function valueEnd({ ttlMs, sessionTtlMs }: StatePolicy, now: number): number | null {
   return ttlMs >= sessionTtlMs ? null : Math.min(now + Math.floor(ttlMs), Number.MAX_SAFE_INTEGER);
 }

@@ -25,12 +25,12 @@ import {
 } from './state-rows.js';
 
 /**
- * Stores the state of extensions in a file of SQLite: with `node:sqlite` of Node 22.13 or newer, or with a `client`. An
- * acknowledged write survives if the process is killed at any moment. Any number of processes of one machine may use the
- * file at once.
+ * Stores the state of extensions in a SQLite file, with `node:sqlite` of Node 22.13 or newer, or with a `client`. An
+ * acknowledged write survives if the process is killed at any moment. Any number of processes on one machine may use
+ * the file at once.
  *
- * Throws a SqliteUnsupportedError for a `file` if the runtime has no `node:sqlite`. Rejects with a SqliteUnavailableError
- * if the file cannot be used within `timeoutMs`.
+ * Throws a SqliteUnsupportedError for a `file` if the runtime has no `node:sqlite`. Rejects with a
+ * SqliteUnavailableError if the file cannot be used within `timeoutMs`.
  *
  * @example
  * const state = new SqliteStateStore({ file: './state.db' });
@@ -220,7 +220,7 @@ function setValue(db: SqliteSession, { session, extension, entry, policy, now }:
   return { stored: true, evicted, bytesBefore: head.bytes, bytesAfter: head.bytes + added };
 }
 
-/** Deletes the least recently used other values until no part of the room is negative. */
+/** Deletes the least recently used other values until the new value fits into all limits. */
 function evict(
   db: SqliteSession,
   { session, extension, key }: { readonly session: number; readonly extension: string; readonly key: string },

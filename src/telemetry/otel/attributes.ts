@@ -11,7 +11,9 @@ import { ModelError } from '../../model/run-error.js';
 import { cut } from './content.js';
 import { ATTRIBUTE, FINISH_REASON, OPERATION } from './conventions.js';
 
-/** Replaces the name of an unknown tool: a model can invent any number of names, and each would be a new label. */
+/**
+ * Replaces the name of an unknown tool. A model can invent any number of names, and each would become another label.
+ */
 const UNKNOWN_TOOL = '_OTHER';
 
 const MAX_NAME = 200;
@@ -83,12 +85,12 @@ export function toolName({ tool }: ToolCallRequest): string {
   return tool?.name ?? UNKNOWN_TOOL;
 }
 
-/** Returns the model and its provider, which are also the metric attributes of a model call. */
+/** Returns the model and its provider. They are also the metric attributes of a model call. */
 export function modelAttributes({ id, provider }: Model): Attributes {
   return { [ATTRIBUTE.provider]: provider ?? 'unknown', [ATTRIBUTE.model]: id };
 }
 
-/** Returns the finish reason under its name in the conventions. */
+/** Returns the finish reason under its name in the GenAI semantic conventions. */
 export function finishReasonOf({ finishReason }: ModelResponse): string {
   return FINISH_REASON[finishReason] ?? finishReason;
 }
@@ -150,7 +152,9 @@ export function failureAttributes(error: unknown): Attributes {
   return { [ATTRIBUTE.failedBy]: error.by, [ATTRIBUTE.failedPoint]: error.point };
 }
 
-/** Returns the kind of a model's failure. If the context was too long, also the source of most of it. */
+/**
+ * Returns the kind of a model's failure. If the context was too long, also returns the largest source of the context.
+ */
 export function modelFailureAttributes(error: unknown, request: ModelCallRequest): Attributes {
   if (!(error instanceof ModelError)) return {};
   if (error.kind !== 'context-overflow') return { [ATTRIBUTE.modelFailure]: error.kind };

@@ -11,7 +11,9 @@ export interface BackendOptions extends MeterSource {
   readonly contentLimit: number;
 }
 
-/** Calls OpenTelemetry. Creates tracers and instruments at first use, and never lets an error of OpenTelemetry out. */
+/**
+ * Calls OpenTelemetry. Creates tracers and instruments on first use. Errors of OpenTelemetry never reach the caller.
+ */
 export class Backend {
   readonly content: boolean;
   readonly contentLimit: number;
@@ -26,7 +28,10 @@ export class Backend {
     this.instruments = new Instruments(source);
   }
 
-  /** Called for each span: the provider caches the tracer, and the global provider may have changed. */
+  /**
+   * Returns the tracer. Called for each span, because the global provider may have changed. The provider caches the
+   * tracer.
+   */
   tracer(): Tracer {
     return (this.tracerProvider ?? trace.getTracerProvider()).getTracer(SCOPE, VERSION);
   }

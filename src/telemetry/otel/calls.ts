@@ -33,7 +33,7 @@ import type { TracedRun } from './run.js';
 /** The error type of a call whose result is an error. */
 const TOOL_ERROR = 'tool_error';
 
-/** Makes the model call inside its span. Returns the promise of `next` itself, not a derived one. */
+/** Makes the model call inside its span. Returns the promise of `next` itself and not a derived promise. */
 export function traceModelCall(
   traced: TracedRun,
   request: ModelCallRequest,
@@ -73,7 +73,7 @@ export function traceModelCall(
   return promise;
 }
 
-/** Makes the tool call inside its span. Returns the promise of `next` itself, not a derived one. */
+/** Makes the tool call inside its span. Returns the promise of `next` itself and not a derived promise. */
 export function traceToolCall(
   traced: TracedRun,
   call: ToolCallRequest,
@@ -123,7 +123,7 @@ function chatLabels({ model }: ModelCallRequest): Attributes {
   return { [ATTRIBUTE.operation]: OPERATION.chat, ...modelAttributes(model) };
 }
 
-/** Records the tokens of all attempts inside the call. Records nothing if no model was called. */
+/** Records the tokens of all attempts of the call. Records nothing if no model was called. */
 function recordTokens(backend: Backend, request: ModelCallRequest, usage: Usage): void {
   const { run } = request;
   const labels = chatLabels(request);
@@ -137,7 +137,7 @@ function recordTokens(backend: Backend, request: ModelCallRequest, usage: Usage)
     backend.record(run, OPERATION_TOKENS[type], { value, attributes: labels });
     backend.record(run, OLD_TOKEN_USAGE, { value, attributes: { ...labels, [ATTRIBUTE.tokenType]: type } });
   }
-  // Models do not report which tokens were text.
+  // Models do not report how many tokens were text.
   const attributes = { ...labels, [ATTRIBUTE.modality]: 'unknown' };
   const counts = { input: inputTokens, output: outputTokens, cached, cacheWrite, reasoning };
   for (const [type, value = 0] of Object.entries(counts) as [keyof typeof counts, number | undefined][]) {

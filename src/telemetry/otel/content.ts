@@ -50,9 +50,10 @@ export function contentText(content: string | readonly ContentPart[], limit: num
 }
 
 /**
- * Serializes a value as JSON of at most `limit` characters.
- * Shortens long strings inside first, so that the result stays valid JSON. If that is not enough, the JSON itself is
- * cut. A value that JSON cannot express becomes `null`.
+ * Serializes a value as JSON of at most `limit` characters. First shortens long strings in the value, so that the
+ * result stays valid JSON. If that is not enough, the JSON itself is cut.
+ *
+ * A value that JSON cannot represent becomes `null`.
  */
 export function boundedJson(value: unknown, limit: number): string {
   let text = 'null';
@@ -120,7 +121,9 @@ function modalityOf(mediaType: string): string {
   return /^(image|audio|video)\//i.exec(mediaType)?.[1]?.toLowerCase() ?? 'document';
 }
 
-/** Returns an image or a file: its URL, or only its type. Bytes and base64 data are too large for a trace. */
+/**
+ * Returns an image or a file as its URL, or only as its type, because bytes and base64 data are too large for a trace.
+ */
 function media(modality: string, mediaType: string | undefined, data: string | Uint8Array): Part {
   const known = { modality, mime_type: mediaType };
   if (typeof data === 'string' && /^https?:/i.test(data)) return { type: 'uri', ...known, uri: data };

@@ -1,8 +1,8 @@
 import type { FinishReason } from '../../model/model.js';
 
 /**
- * Attribute names of the GenAI semantic conventions 0.1.0, from open-telemetry/semantic-conventions-genai.
- * Their status is Development: a later version may rename them. After a rename, the old names stay for one minor version.
+ * Attribute names of the GenAI semantic conventions 0.1.0, from open-telemetry/semantic-conventions-genai. Their status
+ * is Development, so a later version may rename them. After a rename, the old names stay for one minor version.
  */
 export const ATTRIBUTE = {
   operation: 'gen_ai.operation.name',
@@ -25,10 +25,10 @@ export const ATTRIBUTE = {
   outputTokens: 'gen_ai.usage.output_tokens',
   cachedTokens: 'gen_ai.usage.cache_read.input_tokens',
   cacheWriteTokens: 'gen_ai.usage.cache_write.input_tokens',
-  /** The name before 0.1.0. */
+  /** The name of this attribute before version 0.1.0 of the conventions. */
   oldCacheWriteTokens: 'gen_ai.usage.cache_creation.input_tokens',
   reasoningTokens: 'gen_ai.usage.reasoning.output_tokens',
-  /** Of {@link OLD_TOKEN_USAGE}. */
+  /** The attribute with the type of tokens, for {@link OLD_TOKEN_USAGE}. */
   tokenType: 'gen_ai.token.type',
   modality: 'gen_ai.token.modality',
   tool: 'gen_ai.tool.name',
@@ -42,7 +42,7 @@ export const ATTRIBUTE = {
   toolArguments: 'gen_ai.tool.call.arguments',
   toolResult: 'gen_ai.tool.call.result',
   errorType: 'error.type',
-  /** The rest are Keelson's own: the conventions have no such attributes. */
+  /** Attributes of Keelson follow, because the conventions have no names for them. */
   runId: 'keelson.run.id',
   runPath: 'keelson.run.path',
   runStatus: 'keelson.run.status',
@@ -66,7 +66,7 @@ export const ATTRIBUTE = {
 /** The name of the span event of a decision. */
 export const DECISION = 'keelson.decision';
 
-/** The names of span events about servers that are not connected, and about the cache of the service. */
+/** The names of the span events for MCP servers that are not connected and for cache misses. */
 export const SERVER_ERROR = 'keelson.server_error';
 export const CACHE_MISS = 'keelson.cache_miss';
 
@@ -116,7 +116,7 @@ export const USED_TOKENS = {
   reasoning: 'gen_ai.client.inference.usage.reasoning.output_tokens',
 } as const;
 
-/** The tokens before 0.1.0. */
+/** The histogram of tokens before version 0.1.0 of the conventions. */
 export const OLD_TOKEN_USAGE: HistogramSpec = {
   name: 'gen_ai.client.token.usage',
   unit: '{token}',
@@ -131,7 +131,7 @@ export const MODEL_DURATION: HistogramSpec = {
   boundaries: CALL_SECONDS,
 };
 
-/** The duration of a model call before 0.1.0. */
+/** The duration of a model call before version 0.1.0 of the conventions. */
 export const OLD_MODEL_DURATION: HistogramSpec = { ...MODEL_DURATION, name: 'gen_ai.client.operation.duration' };
 
 export const AGENT_DURATION: HistogramSpec = {

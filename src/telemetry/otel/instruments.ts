@@ -19,9 +19,8 @@ export interface MeterSource {
 }
 
 /**
- * Instruments by name, created at first use.
- * An instrument stays bound to its provider, even to the no-op provider, so all are created again after the global
- * provider changed.
+ * Instruments by name, created on first use. An instrument stays bound to its provider, even to the no-op provider. So
+ * all instruments are created again after the global provider has changed.
  */
 export class Instruments {
   private readonly source: MeterSource;

@@ -32,11 +32,10 @@ const rules = {
 
 /**
  * Creates a lifecycle that records a span and a duration for each run, model call and tool call, and the tokens of each
- * model call.
- * The spans of nested runs are children of their tool call. Each decision of a lifecycle is a span event.
+ * model call. The spans of nested runs are children of their tool call. Each decision of a lifecycle is a span event.
+ *
  * Names follow the GenAI semantic conventions. The lifecycle changes nothing in a run, and may be shared by several
- * agents.
- * An error of OpenTelemetry is logged once and ignored.
+ * agents. An error of OpenTelemetry is logged once and ignored.
  *
  * Its priority is 100, the outermost, so a span includes the retries of other lifecycles. `{ ...openTelemetry(),
  * priority: 0 }` is innermost: it records each attempt, with the request that the model receives.

@@ -14,7 +14,7 @@ import type { Backend } from './backend.js';
 import { cut } from './content.js';
 import { ATTRIBUTE, type HistogramSpec } from './conventions.js';
 
-/** Error type of a call that got its result before its tool ended, or that was still running when its run ended. */
+/** The error type of a call that got its result before its tool ended, or that still ran when its run ended. */
 const INTERRUPTED = 'interrupted';
 
 /** The start of an operation. */
@@ -31,7 +31,7 @@ export interface OperationStart {
 /** The tool call of an operation. */
 export interface TracedCall {
   readonly id: string;
-  /** Returns what the model reads of the call, if it got a result while its tool was running. */
+  /** Returns the result text for the model, if the call got a result while its tool was still running. */
   readonly earlyResult: () => string | undefined;
 }
 
@@ -42,9 +42,9 @@ export interface OperationEnd {
   readonly errorType?: string | undefined;
   /** The thrown value. */
   readonly error?: unknown;
-  /** Why the operation failed, for its status. Default: the message of the error. */
+  /** The reason of the failure, for the status of the span. Default: the message of the error. */
   readonly reason?: string | undefined;
-  /** True if its duration is not recorded. */
+  /** True if the duration of the operation must not be recorded. */
   readonly isUntimed?: boolean;
 }
 
@@ -93,7 +93,7 @@ export class Operation {
     backend.attempt(run, () => span.isRecording() && span.addEvent(name, attributes()));
   }
 
-  /** Ends a call whose tool or model may still be running. */
+  /** Ends the operation of a call whose tool or model may still be running. */
   interrupt(): void {
     this.end({ errorType: INTERRUPTED, reason: this.call?.earlyResult() });
   }
@@ -121,7 +121,10 @@ export class Operation {
     for (const spec of specs) this.backend.record(this.run, spec, point);
   }
 
-  /** Reasons, error messages and stacks can quote the conversation, so they are recorded only with `content`. */
+  /**
+   * Marks the span as failed. Records reasons, error messages and stacks only with `content`, because they can quote
+   * the conversation.
+   */
   private markFailed(span: Span, errorType: string, { error, reason }: OperationEnd): void {
     const { content, contentLimit } = this.backend;
     const described = error === undefined ? undefined : cut(describeError(error), contentLimit);

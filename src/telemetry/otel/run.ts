@@ -18,12 +18,12 @@ import { answerJson, cut, messagesJson } from './content.js';
 import { AGENT_DURATION, ATTRIBUTE, CACHE_MISS, DECISION, OPERATION, SERVER_ERROR } from './conventions.js';
 import { Operation, type OperationStart } from './operation.js';
 
-/** Context key of a span's run. */
+/** The context key under which a span's run is stored. */
 const RUN = Symbol.for('keelson.otel.run');
-/** Context key of the id of a span's tool call. */
+/** The context key under which the id of a span's tool call is stored. */
 const CALL = Symbol.for('keelson.otel.call');
 
-/** The traced runs of all agents. A nested run looks up its parent run here. */
+/** The traced runs of all agents. A nested run finds its enclosing run here. */
 const runs = new WeakMap<ToolRun, TracedRun>();
 
 /** A run with its span, and the spans of its calls in progress. */
@@ -35,12 +35,12 @@ export class TracedRun {
   finishReason: string | undefined = undefined;
   readonly backend: Backend;
   private readonly run: RunContext;
-  /** The traced run of the agent that had the first part in the run. */
+  /** The traced run of the agent that started the run. */
   readonly first: TracedRun;
-  /** True once the run has ended, or was handed over. */
+  /** True after the run has ended or was handed over. */
   isOver = false;
   private readonly calls = new Set<Operation>();
-  /** The approvals of calls that have not begun. */
+  /** The approvals of calls that have not started yet. */
   private approvals: Decision[] = [];
 
   constructor(backend: Backend, run: RunContext, input: string) {
@@ -79,9 +79,7 @@ export class TracedRun {
     this.calls.delete(call);
   }
 
-  /**
-   * Ends the run's span and the spans of calls in progress, since a run that ends early does not wait for its calls.
-   */
+  /** Ends the run's span and the spans of running calls, because a run that ends early does not wait for its calls. */
   private end(outcome: RunOutcome): void {
     this.isOver = true;
     const isFailed = outcome.status === 'failed';
@@ -102,7 +100,9 @@ export class TracedRun {
     });
   }
 
-  /** Returns the context of a tool call; that of the run if the call has no span, or no call is given. */
+  /**
+   * Returns the context of a tool call. Returns the context of the run if the call has no span, or if no call is given.
+   */
   contextOf(callId: string | undefined): Context {
     return (this.callOf(callId) ?? this.operation).context;
   }
@@ -111,7 +111,7 @@ export class TracedRun {
     return callId === undefined ? undefined : [...this.calls].find(({ call }) => call?.id === callId);
   }
 
-  /** Listens to the run itself: later hooks still decide, and may fail, in `afterAgent`. */
+  /** Listens for the end of the run itself, because later `afterAgent` hooks may still decide or fail. */
   private listen(): void {
     const hookRun = hookRunOf(this.run);
     if (hookRun === undefined) return;
@@ -146,7 +146,7 @@ export class TracedRun {
     }
   }
 
-  /** Returns the open span of the call that a decision is about, else the span of the run. */
+  /** Returns the open span of the call that a decision is about. Otherwise returns the span of the run. */
   private spanOf({ call, point }: Decision): Operation {
     const chat = [...this.calls].findLast(({ kind }) => kind === SpanKind.CLIENT);
     return (point === 'wrapModelCall' ? chat : this.callOf(call?.id)) ?? this.operation;
@@ -172,10 +172,11 @@ export class TracedRun {
 }
 
 /**
- * Returns the active context, or the context of the tool call or run around the run, if the active one is not inside it.
+ * Returns the active context. If it does not belong to the enclosing tool call or run, returns the context of that call
+ * or run.
  */
 function parentOf(run: RunContext): Context {
-  // The run was handed over: the spans of the other agents are inside of the first one.
+  // After a handover, the spans of the other agents are children of the first agent's span.
   const earlier = runs.get(run);
   if (earlier?.isOver) return earlier.first.operation.context;
   const active = context.active();

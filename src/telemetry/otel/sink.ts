@@ -16,9 +16,10 @@ const rules = {
 } satisfies OptionTable<OtelMetricsOptions>;
 
 /**
- * Creates a sink that passes each metric to OpenTelemetry with its name and labels.
- * Creates an instrument at its first metric. The unit is `ms` for names that end in `_ms`, and `By` for names that end
- * in `_bytes`.
+ * Creates a sink that passes each metric to OpenTelemetry with its name and labels. Creates an instrument at its first
+ * metric.
+ *
+ * The unit is `ms` for names that end in `_ms`, and `By` for names that end in `_bytes`.
  *
  * @example
  * const sink: MetricsSink = otelMetrics();
@@ -36,7 +37,7 @@ export function otelMetrics(options: OtelMetricsOptions = {}): MetricsSink {
   };
 }
 
-/** Boundaries up to 64 MiB, the maximum size of a session's state; the default boundaries end at 10,000. */
+/** Boundaries up to 64 MiB, the maximum size of a session's state. The default boundaries end at 10,000. */
 const BYTES = Array.from({ length: 14 }, (_, exponent) => 4 ** exponent);
 
 function unitOf(name: string): string | undefined {

@@ -164,7 +164,10 @@ function pictureMessage(text: string): UserMessage {
   return { role: 'user', content: [{ type: 'text', text }, picture] };
 }
 
-/** Waits for the hooks. A hook that is pending after its run ignored the abort, or was not awaited. */
+/**
+ * Waits until the hooks of the run have ended. A hook that is still pending has ignored the abort signal, or nobody
+ * awaited its promise.
+ */
 async function settle(parts: TrialParts): Promise<void> {
   const { limitMs, giveUp } = parts.options;
   await pause();

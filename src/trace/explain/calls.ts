@@ -1,7 +1,10 @@
 import type { Finding } from './finding.js';
 import type { Indexed, TraceIndex } from './trace-index.js';
 
-/** Explains each tool call that failed. A call whose run inside failed is explained by that failure. */
+/**
+ * Explains each tool call that failed. If a nested run of the call failed, the explanation names the cause of that
+ * failure.
+ */
 export function failedCallsIn(trace: TraceIndex): readonly Finding[] {
   return trace.all('tool-end').flatMap((end) => {
     const { runId, callId, result } = end.record;
@@ -40,7 +43,7 @@ export function deniedCallsIn(trace: TraceIndex): readonly Finding[] {
   });
 }
 
-/** Returns the decision that kept a tool from running. */
+/** Returns the decision of a lifecycle that kept a tool from running. */
 function deniedBy(trace: TraceIndex, { record, index }: Indexed<'tool-end'>): Indexed<'decision'> | undefined {
   if (record.result?.isError !== true) return undefined;
   return trace.all('decision', record.runId).find(({ record: { decision }, index: at }) => {
@@ -49,7 +52,7 @@ function deniedBy(trace: TraceIndex, { record, index }: Indexed<'tool-end'>): In
   });
 }
 
-/** Tells of servers that were not connected when a run started. */
+/** Explains which servers were not connected when a run started. */
 export function downServersIn(trace: TraceIndex): readonly Finding[] {
   return trace.all('server-error').flatMap(({ record, index }) =>
     record.servers.map(({ name, state, error }) => ({

@@ -2,7 +2,7 @@ import type { TraceRecordOf } from '../record.js';
 import type { Finding } from './finding.js';
 import { largestSource, sizeOf, type TraceIndex } from './trace-index.js';
 
-/** Names the lifecycles that changed the beginning of a request, so that the service could not use its cache. */
+/** Names the lifecycles that changed the beginning of a request, so that the provider could not use its cache. */
 export function cacheMissesIn(trace: TraceIndex): readonly Finding[] {
   return trace.all('cache-miss').map(({ record, index }) => {
     const { runId, turn, cachedTokens, expectedTokens, cause, difference, by } = record;
@@ -29,7 +29,7 @@ function changed({ part, name, index }: CacheDifference, by: readonly string[]):
 
 type CacheDifference = NonNullable<TraceRecordOf<'cache-miss'>['difference']>;
 
-/** Names the source of most of the context, for the last model call of each run. */
+/** For the last model call of each run, names the source of more than half of the context. */
 export function largeContextsIn(trace: TraceIndex): readonly Finding[] {
   return trace.all('run-start').flatMap(({ record: { runId } }): Finding[] => {
     const last = trace.lastModelCall(runId, trace.records.length);
@@ -77,7 +77,10 @@ interface Part {
   readonly index: number;
 }
 
-/** Returns the model calls, the hooks with their own time, and the tools without hooks of a turn, also of runs inside. */
+/**
+ * Returns the parts of a turn, including its nested runs: the model calls, the hooks with their own time, and the tools
+ * without hooks.
+ */
 function partsOf(trace: TraceIndex, from: number, to: number): readonly Part[] {
   const isHere = ({ index }: { readonly index: number }) => index > from && index < to;
   const models = trace.all('model-call').filter(isHere);
@@ -96,7 +99,10 @@ function partsOf(trace: TraceIndex, from: number, to: number): readonly Part[] {
   ];
 }
 
-/** Returns the time of a tool itself: without hooks, and only if no run was inside. */
+/**
+ * Returns the time of one tool, without the time of its hooks. Returns nothing for a tool with a nested run, because
+ * the parts of that run are listed instead.
+ */
 function toolPart(trace: TraceIndex, { record, index }: ReturnType<typeof trace.all<'tool-end'>>[number]): Part[] {
   const { runId, callId, name, turn } = record;
   const start = trace.all('tool-start', runId).find(({ record }) => record.callId === callId && record.turn === turn);
@@ -110,7 +116,10 @@ function toolPart(trace: TraceIndex, { record, index }: ReturnType<typeof trace.
   return [{ text: `tool "${name}"`, ms, by: { kind: 'tool', name }, index }];
 }
 
-/** Names the agent that cost the most, or used the most tokens if some calls have no price. Only for runs with nested runs. */
+/**
+ * Names the agent that cost the most. If some calls have no price, names the agent with the most tokens. Only for runs
+ * with nested runs.
+ */
 export function tokensIn(trace: TraceIndex): readonly Finding[] {
   const sums = new Map<string, Sum>();
   for (const { record, index } of trace.all('model-call')) {
@@ -123,7 +132,7 @@ export function tokensIn(trace: TraceIndex): readonly Finding[] {
     (all, { tokens, cost }) => ({ tokens: all.tokens + tokens, cost: all.cost + cost }),
     { tokens: 0, cost: 0 },
   );
-  // A sum without the price of some calls would blame the wrong agent.
+  // If some calls have no price, the costs could blame the wrong agent.
   const isPriced = trace
     .all('model-call')
     .every(({ record }) => record.usage === undefined || record.cost !== undefined);
@@ -139,7 +148,7 @@ export function tokensIn(trace: TraceIndex): readonly Finding[] {
 
 interface Sum {
   readonly tokens: number;
-  /** In US dollars. */
+  /** The cost in US dollars. */
   readonly cost: number;
   readonly runId: string;
   readonly index: number;

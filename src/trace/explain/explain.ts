@@ -6,8 +6,8 @@ import type { Finding } from './finding.js';
 import { TraceIndex } from './trace-index.js';
 
 /**
- * Says what went wrong in a traced run, and which lifecycle, tool, server or model caused it. The order is: failures, calls that
- * failed or were denied, then what took context, time and tokens.
+ * Explains what went wrong in a traced run, and which lifecycle, tool, server or model caused it. The order is:
+ * failures, calls that failed or were denied, then the costs in context, time and tokens.
  *
  * @example
  * const lines: string[] = [];

@@ -6,7 +6,7 @@ import { type Indexed, largestSource, type TraceIndex } from './trace-index.js';
 type Failure = Indexed<'run-error'>;
 type Explained = Pick<Finding, 'text' | 'by'> & { readonly causes?: readonly number[] };
 
-/** Explains each run that failed. The run itself comes first. */
+/** Explains each run that failed, the outermost run first. */
 export function failuresIn(trace: TraceIndex): readonly Finding[] {
   const failures = [...trace.all('run-error')].sort((a, b) => depthOf(a) - depthOf(b));
   return failures.map((failure) => {
@@ -53,7 +53,7 @@ const BY_CODE: Readonly<Record<string, (it: Case) => Explained>> = {
   }),
 };
 
-/** A lifecycle, an option, or a budget of an outer run. */
+/** Explains a run that was rejected by a lifecycle, an option, or a budget of an outer run. */
 function rejected({ trace, failure, error, agent }: Case): Explained {
   const by = lifecycle(error.by);
   const decision = trace

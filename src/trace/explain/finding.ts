@@ -1,10 +1,10 @@
-/** The part that caused something. */
+/** The lifecycle, tool, server, model or other part that caused something. */
 export interface Cause {
   readonly kind: 'lifecycle' | 'tool' | 'server' | 'model' | 'agent' | 'store' | 'caller';
   readonly name: string;
 }
 
-/** One thing that a person wants to know of a run, and the part that caused it. */
+/** One conclusion from a trace, and the part that caused it. */
 export interface Finding {
   /**
    * - `failure`: a run failed.
@@ -25,12 +25,12 @@ export interface Finding {
     | 'context'
     | 'slow-turn'
     | 'tokens';
-  /** One or two sentences, with the numbers. */
+  /** The explanation, in one or two sentences with numbers. */
   readonly text: string;
-  /** Undefined if the trace does not show it. */
+  /** The part that caused it. Undefined if the trace does not show a cause. */
   readonly by: Cause | undefined;
   readonly runId: string;
   readonly turn?: number | undefined;
-  /** The indices of the records that show it, from the cause to its effect. */
+  /** The indices of the records that show the finding, from the cause to its effect. */
   readonly records: readonly number[];
 }

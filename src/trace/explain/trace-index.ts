@@ -31,18 +31,18 @@ export class TraceIndex {
     return JSON.stringify(this.agents.get(runId) ?? 'unknown');
   }
 
-  /** Returns the last model call of a run up to a record. */
+  /** Returns the last model call of a run before a record. */
   lastModelCall(runId: string, before: number): Indexed<'model-call'> | undefined {
     return this.all('model-call', runId).findLast(({ index }) => index < before);
   }
 
-  /** Returns the run that was started inside of a tool call, and the record of its failure. */
+  /** Returns the failure of the nested run that a tool call started, if that run failed. */
   failureInside(runId: string, callId: string): Indexed<'run-error'> | undefined {
     return this.all('run-error').find(({ record }) => record.runId !== runId && record.path?.at(-1) === callId);
   }
 }
 
-/** Returns the source of most characters of a model call, if it is more than half. */
+/** Returns the source of more than half of the characters that a model call read, if there is one. */
 export function largestSource(call: TraceRecordOf<'model-call'>) {
   const sizes = Object.entries(call.context.sizes).sort(([, a], [, b]) => b - a);
   const total = sizeOf(call);

@@ -13,15 +13,20 @@ interface AgUIUsage {
  * A tool call or an answer that waits for a decision. The client sends a `resume` entry whose payload is `{ approved }`.
  */
 export interface AgUIInterrupt {
-  /** The id of the tool call, or `answer`. Inside of tool calls, behind the ids of `path` and `/`. */
+  /** The id of the tool call, or `answer`. In a nested run, it follows the ids of `path` and `/`. */
   readonly id: string;
   readonly reason: 'tool_call' | 'answer';
-  /** The call, or the call of the answer that leads to it. Absent for an answer of the run itself. */
+  /**
+   * The id of the waiting call. For the answer of a nested run, the call that started this run. Absent for an answer of
+   * the run itself.
+   */
   readonly toolCallId?: string | undefined;
   readonly message?: string | undefined;
   /**
-   * The text of an answer. For something inside of tool calls, also the ids of these calls, from the outermost, the agent, and
-   * the name and the arguments of the call.
+   * For an answer, `text` is its text. For a call or an answer of a nested run, `path` has the ids of the enclosing
+   * tool calls, outermost first, and `agent` the agent of that run.
+   *
+   * For a nested call, `name` and `input` are the name and the arguments of the call.
    */
   readonly metadata?:
     | {
@@ -34,7 +39,7 @@ export interface AgUIInterrupt {
     | undefined;
 }
 
-/** How a run ended: with an answer, or with tool calls or an answer that wait for decisions. */
+/** The outcome of a run: an answer, or tool calls or an answer that wait for decisions. */
 export type AgUIOutcome =
   | { readonly type: 'success' | 'cancelled' }
   | { readonly type: 'interrupt'; readonly interrupts: readonly AgUIInterrupt[] };
@@ -51,7 +56,7 @@ export type AgUIMessage =
   | { readonly id: string; readonly role: 'tool'; readonly toolCallId: string; readonly content: string }
   | ({ readonly id: string; readonly role: 'activity' } & AgUIActivity);
 
-/** The content of an activity: a summary, a run inside of a tool call, or a turn of such a run. */
+/** The content of an activity: a summary, a nested run, or a turn of such a run. */
 type AgUIActivity =
   | { readonly activityType: 'summary'; readonly content: { readonly text: string } }
   | { readonly activityType: 'nested-run'; readonly content: UINestedRun }

@@ -17,8 +17,8 @@ export interface AgUIStreamOptions extends PageOptions {
   /** The `runId` of the request. Default: the id of the run. */
   readonly runId?: string | undefined;
   /**
-   * Returns the entries of the session, for a snapshot of all messages after the run replaced text. Default: the messages
-   * of the run.
+   * Returns the entries of the session, for the snapshot of all messages that follows if the run replaced text.
+   * Default: the messages of the run.
    */
   readonly entries?: (() => readonly Entry[]) | undefined;
 }
@@ -75,7 +75,9 @@ function nestedActivity({ type, id, data }: NestedPart): AgUIEvent {
   return { type: 'ACTIVITY_SNAPSHOT', messageId: id, activityType: type, content: data } as AgUIEvent;
 }
 
-/** Joins the deltas of one message or one tool call, and keeps only the latest progress of a tool call and of an activity. */
+/**
+ * Joins waiting deltas of one message or tool call. Keeps only the latest progress of a tool call and of an activity.
+ */
 const joining: Joining<AgUIEvent> = {
   keyOf(event) {
     if (event.type === 'TEXT_MESSAGE_CONTENT' || event.type === 'REASONING_MESSAGE_CONTENT') return event.messageId;

@@ -6,7 +6,7 @@ type Kind = 'text' | 'reasoning';
 
 /** Writes the text, the reasoning and the tool calls of one turn as AG-UI messages. */
 export class AgUITurn {
-  /** True if the run replaced text that was already sent. */
+  /** True if the run has replaced text that was already sent. */
   replaced = false;
   private open: { readonly kind: Kind; readonly id: string } | undefined = undefined;
   private reasonings = 0;
@@ -16,7 +16,7 @@ export class AgUITurn {
   private sent: string[] = [];
   private readonly calls = new Map<string, 'open' | 'closed'>();
 
-  /** `id` is the id of the message with the text and the calls, and the name of the step. */
+  /** `id` names the step. It is also the id of the message with the text and the calls. */
   constructor(
     private readonly id: string,
     private readonly push: (event: AgUIEvent) => void,
@@ -24,13 +24,13 @@ export class AgUITurn {
     push({ type: 'STEP_STARTED', stepName: id });
   }
 
-  /** Appends streamed text. A new attempt replaces the text of the attempt before. */
+  /** Appends streamed text. A new attempt replaces the text of the previous attempt. */
   delta({ type, attempt, text }: AgentEventOf<'text-delta'> | AgentEventOf<'reasoning-delta'>): void {
     this.begin(attempt);
     this.append(type === 'text-delta' ? 'text' : 'reasoning', text);
   }
 
-  /** Appends a piece of tool arguments. Ignores pieces without a call id: the complete arguments follow. */
+  /** Appends a piece of tool arguments. Ignores pieces without a call id, because the complete arguments follow. */
   inputDelta({ callId, name, attempt, text }: AgentEventOf<'tool-input-delta'>): void {
     if (callId === '' || text === '') return;
     this.begin(attempt);
@@ -41,7 +41,7 @@ export class AgUITurn {
     this.push({ type: 'TOOL_CALL_ARGS', toolCallId: callId, delta: text });
   }
 
-  /** Announces a complete tool call. Only ends the call if its arguments were streamed. */
+  /** Announces a complete tool call. If its arguments were streamed, only ends the call. */
   call({ id, name, text }: { readonly id: string; readonly name: string; readonly text: string }): void {
     this.end();
     if (!this.calls.has(id)) {
@@ -51,7 +51,7 @@ export class AgUITurn {
     this.endCall(id);
   }
 
-  /** Ends the streamed messages. Sends the text of the response anew if a hook changed the text. */
+  /** Ends the streamed messages. If a hook changed the text of the response, sends the new text in another message. */
   settle(content: readonly AssistantPart[]): void {
     this.end();
     const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
@@ -61,7 +61,7 @@ export class AgUITurn {
     this.end();
   }
 
-  /** Ends the open messages and reports them as replaced. */
+  /** Ends the open messages, and marks them as replaced. */
   replace(): void {
     this.close(false);
     if (this.sent.length === 0 && this.calls.size === 0) return;
@@ -107,7 +107,7 @@ export class AgUITurn {
     return this.open;
   }
 
-  /** Replaced text stays in a message of the client, so that new text needs a new message. */
+  /** Replaced text stays in a message of the client, so new text needs another message id. */
   private get messageId(): string {
     return this.replacements === 0 ? this.id : `${this.id}.${this.replacements}`;
   }

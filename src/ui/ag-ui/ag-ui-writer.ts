@@ -20,24 +20,24 @@ import { agUIMessagesOf, outputText } from './to-ag-ui-messages.js';
 /** The name of the custom events with the progress of a tool. */
 export const PROGRESS = 'keelson.progress';
 
-/** Options of a conversion of one run. */
+/** Options of the conversion of one run. */
 export interface AgUIWriterOptions extends StreamTexts {
   readonly threadId: string;
-  /** Default: the id of the run. */
+  /** The `runId` of the events. Default: the id of the run. */
   readonly runId?: string | undefined;
-  /** Returns the entries for a snapshot. */
+  /** Returns the entries of the session, for the snapshot of all messages. */
   readonly entries?: (() => readonly Entry[]) | undefined;
-  /** True if the client gets interrupts. */
+  /** True if the client receives interrupts. */
   readonly decides: boolean;
 }
 
 /**
- * Writes one run as AG-UI events. AG-UI cannot take back streamed text. If the run replaced text, the custom event
- * `keelson.replaced` names the old messages, and a snapshot of all messages follows at the end.
+ * Writes one run as AG-UI events. AG-UI cannot take back streamed text. If the run replaces text, the custom event
+ * `keelson.replaced` names the replaced messages, and a snapshot of all messages follows at the end.
  */
 export class AgUIWriter implements RunWriter {
   private turn: AgUITurn | undefined = undefined;
-  /** The run id of the client, and the id of the run, which the ids of the messages begin with. */
+  /** The run id of the client, and the id of the run. The ids of messages start with the id of the run. */
   private runId = '';
   private ownId = '';
   private replaced = false;
@@ -62,7 +62,7 @@ export class AgUIWriter implements RunWriter {
   }
 
   delta(event: DeltaEvent): void {
-    // An approved answer belongs to no turn of the resumed run.
+    // An approved answer belongs to no turn of the resumed run, so a turn is opened for it.
     const turn = this.turn ?? this.openTurn(event.turn);
     if (event.type === 'tool-input-delta') turn.inputDelta(event);
     else turn.delta(event);
@@ -80,7 +80,7 @@ export class AgUIWriter implements RunWriter {
   tool(event: ToolEvent): void {
     const { callId, name } = event;
     if (event.type === 'tool-start') {
-      // The calls of turn 0 were announced by the run that was suspended.
+      // The suspended run has already announced the calls of turn 0.
       if (event.turn > 0) this.announce({ id: callId, name, input: event.input });
     } else if (event.type === 'tool-delta') {
       const value = { toolCallId: callId, toolCallName: name, data: shownData(event.data) };
@@ -110,12 +110,12 @@ export class AgUIWriter implements RunWriter {
     this.pushResult({ callId, turn: 0 }, deniedCall(reason));
   }
 
-  /** The client shows the arguments of the model until the snapshot. */
+  /** Does nothing: the client shows the original arguments until the snapshot. */
   editCall(): void {
     this.replaced = true;
   }
 
-  /** The interrupt of the answer ended with the request that resumed the run. */
+  /** Does nothing: the request that resumed the run has ended the interrupt. */
   decideAnswer(): void {}
 
   fail(error: unknown): void {
@@ -167,7 +167,7 @@ function finished(threadId: string, runId: string, outcome: AgUIOutcome) {
   return { type: 'RUN_FINISHED', threadId, runId, outcome } as const;
 }
 
-/** Returns a message of a run without a session as an entry. */
+/** Converts a message of a run without a session to an entry. */
 function entryOf(message: Message, index: number): Entry {
   const place = { id: `m${index + 1}`, parent: index === 0 ? undefined : `m${index}`, at: 0 };
   if (!isSummary(message)) return { ...place, body: { type: 'message', message } };

@@ -6,7 +6,7 @@ import type { PageInput, UIDecision, UIRequest, UISentMessage } from '../request
 import { userMessageOf } from '../user-content.js';
 import { readPageTools } from './page-tools.js';
 
-/** The part of an AG-UI request that the server uses, the run id that its events repeat, and the other input. */
+/** The part of an AG-UI request that the server uses, with its `runId` and its further input. */
 export type AgUIRequest = UIRequest & {
   readonly runId: string;
   readonly page: PageInput;
@@ -15,9 +15,11 @@ export type AgUIRequest = UIRequest & {
 };
 
 /**
- * Reads the `RunAgentInput` that an AG-UI client sends. Uses the `resume` entries as decisions on tool calls and the tool
- * messages at the end as results, or else the last message, which must be a user message. Ignores all other messages. `page`
- * has the context, the state and the forwarded properties. Throws a UIRequestError if the body is malformed.
+ * Reads the `RunAgentInput` that an AG-UI client sends. Takes `resume` entries as decisions on tool calls, and tool
+ * messages at the end as results. Otherwise takes the last message, which must be a user message. Ignores all other
+ * messages.
+ *
+ * `page` has the context, the state and the forwarded properties. Throws a UIRequestError if the body is malformed.
  *
  * @example
  * const post = async (request: Request) => {
@@ -45,7 +47,7 @@ export function fromAgUIInput(body: unknown): AgUIRequest {
   return { type: 'message', ...sent, ...readLast(messages) };
 }
 
-/** Reads the tool messages at the end. A client also repeats the results of the server there, and the activities between. */
+/** Reads the tool messages at the end. A client repeats the results of the server there, mixed with activities. */
 function readResults(messages: readonly unknown[]): Record<string, GivenResult> {
   const last = messages.findLastIndex((message) => roleOf(message) !== 'tool' && roleOf(message) !== 'activity');
   const results = messages.flatMap((message, index) =>
@@ -115,7 +117,7 @@ function idOf(message: unknown): string | undefined {
   return isObject(message) && typeof message.id === 'string' && message.id !== '' ? message.id : undefined;
 }
 
-/** Converts a media part with inline data to a file part. Other parts stay as they are, and are refused later. */
+/** Converts a media part with inline data to a file part. Returns any other part unchanged; it is refused later. */
 function partOf(part: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { type, source } = part;
   if (type === 'text' || !isObject(source) || source.type !== 'data') return part;

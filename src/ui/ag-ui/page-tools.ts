@@ -30,7 +30,8 @@ function readTool(tool: unknown, index: number): Tool {
   const input = parameters ?? NO_ARGUMENTS;
   if (!isObject(input)) throw invalidBody(`the parameters of ${at}`, 'a JSON Schema of an object', parameters);
   try {
-    // The page checks its arguments. A check on the server would run the patterns of the page.
+    // The page checks the arguments of its own tools. A check on the server would run regular expressions from the
+    // page.
     return { ...defineTool({ name, description, input, origin: 'page' }), check: (value) => ({ value }) };
   } catch (error) {
     if (!(error instanceof ToolInvalidError)) throw error;

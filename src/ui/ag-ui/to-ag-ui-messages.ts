@@ -14,9 +14,11 @@ import { resolveErrorTexts } from '../stream-texts.js';
 import type { AgUIMessage, AgUIToolCall } from './ag-ui-event.js';
 
 /**
- * Converts the entries of a session to AG-UI messages. A summary becomes a message of the role `activity`. System
- * messages, reasoning and files are left out, and so are suspended and denied answers. The runs inside of tool calls become
- * activities of the types `nested-run` and `nested-step`. The text of failed tool calls is replaced by `The tool failed.`
+ * Converts the entries of a session to AG-UI messages. A summary becomes an `activity` message. Nested runs become
+ * activities of the types `nested-run` and `nested-step`.
+ *
+ * Omits system messages, reasoning, files, and suspended or denied answers. The text of failed tool calls is replaced
+ * by `The tool failed.`
  *
  * @example
  * const session = await agent.session({ id: 'ada' });
@@ -26,7 +28,7 @@ export function toAgUIMessages(entries: readonly Entry[]): AgUIMessage[] {
   return agUIMessagesOf(shownIn(recordOf(entries)), { decides: true, ...resolveErrorTexts({}) });
 }
 
-/** Converts what people read to AG-UI messages. */
+/** Converts the messages that people read to AG-UI messages. */
 export function agUIMessagesOf(shown: readonly Shown[], page: NestedPage): AgUIMessage[] {
   return shown.flatMap((item): AgUIMessage[] => {
     if (item.type === 'answer') return item.steps.flatMap((step) => stepMessages(step, page));

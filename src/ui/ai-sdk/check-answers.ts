@@ -2,7 +2,7 @@ import type { SessionRecord } from '../../state/record/session-record.js';
 import { UIHistoryUnknownError } from '../error.js';
 import { showValue } from '../invalid-body.js';
 
-/** A message of a body that `fromUIMessages` has read. */
+/** A message of a body that `fromUIMessages` has already read. */
 interface PageMessage {
   readonly id: string;
   readonly role: 'user' | 'assistant';
@@ -10,13 +10,13 @@ interface PageMessage {
 }
 
 /**
- * Throws a UIHistoryUnknownError if the body contains an answer that the session does not have. Ignores answers before the
- * first message of the person, such as a greeting.
+ * Throws a UIHistoryUnknownError if the body contains an answer that the session does not have. Ignores answers before
+ * the first user message, such as a greeting.
  */
 export function checkAnswers(body: unknown, record: SessionRecord): void {
   const { messages } = body as { readonly messages: readonly PageMessage[] };
   const known = new Set(record.entries.flatMap(({ id, run }) => (run === undefined ? [id] : [id, run])));
-  // A session that was opened after a summary does not have the ids of earlier messages.
+  // If a session was opened after a summary, the ids of earlier messages are not loaded.
   let mayBeEarlier = true;
   for (const [index, { id, role, parts }] of messages.entries()) {
     if (known.has(id) || (role === 'user' && record.offset === 0)) mayBeEarlier = false;

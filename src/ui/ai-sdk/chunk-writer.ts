@@ -15,23 +15,23 @@ import { StepChunks } from './step-chunks.js';
 import { userParts } from './to-ui-messages.js';
 import { editMetadata, type UIMessageChunk } from './ui-chunk.js';
 
-/** Options of a conversion of one run. */
+/** Options of the conversion of one run. */
 export interface ChunkOptions extends StreamTexts {
   /** The id of the assistant message. Default: the id of the run. */
   readonly messageId?: string | undefined;
-  /** True if the page gets requests for decisions. */
+  /** True if the page receives requests for decisions. */
   readonly decides: boolean;
 }
 
 /**
- * Writes one run as UI message chunks. Text that the run replaces (a retried model call, a response changed by a hook) is
- * taken back with `reset-step`.
+ * Writes one run as UI message chunks. If the run replaces streamed text, for example after a retry, `reset-step` takes
+ * this text back.
  */
 export class ChunkWriter implements RunWriter {
   private step: StepChunks | undefined = undefined;
-  /** The JSON of the announced arguments, by the id of the call. */
+  /** The JSON of the arguments that were sent, by call id. */
   private readonly announced = new Map<string, string | undefined>();
-  /** The arguments of the model, by the id of a call whose arguments a person changed. */
+  /** The original arguments of calls that a person changed, by call id. */
   private readonly edited = new Map<string, unknown>();
 
   constructor(
@@ -45,7 +45,7 @@ export class ChunkWriter implements RunWriter {
   }
 
   openTurn(turn: number): void {
-    // Turn 0 continues the tool calls of the message that the page already shows.
+    // Turn 0 continues tool calls of a message that the page already shows.
     if (turn > 0) this.openStep(turn);
   }
 
@@ -88,7 +88,7 @@ export class ChunkWriter implements RunWriter {
     this.push({ type: 'data-handoff', data: { from, to }, transient: true });
   }
 
-  /** The page shows the call in the message that asked for approval. */
+  /** Reports the denial of a call. The page shows the call in the message that asked for approval. */
   denyCall(toolCallId: string): void {
     this.push({ type: 'tool-output-denied', toolCallId });
   }
@@ -97,7 +97,7 @@ export class ChunkWriter implements RunWriter {
     this.edited.set(toolCallId, before);
   }
 
-  /** Removes the request for approval, which is the last step of the message that the page shows. */
+  /** Removes the request for approval of an answer. It is the last step of the message on the page. */
   decideAnswer(): void {
     this.push({ type: 'reset-step' });
   }
@@ -120,7 +120,10 @@ export class ChunkWriter implements RunWriter {
     this.push({ type: 'finish', finishReason, messageMetadata });
   }
 
-  /** Asks for a decision on each call that waits. A call asks for everything that waits inside of it. */
+  /**
+   * Requests a decision for each waiting call. A single request stands for everything that waits in the nested runs of
+   * a call.
+   */
   private ask(pending: readonly (PendingCall | PendingAnswer)[]): void {
     const asked = new Set<string>();
     for (const item of pending) {
@@ -134,7 +137,7 @@ export class ChunkWriter implements RunWriter {
     }
   }
 
-  /** Announces the parts that are not streamed: tool calls, results of the provider's own tools, and files. */
+  /** Sends the parts that are not streamed: tool calls, results of the provider's own tools, and files. */
   private writePart(part: AssistantPart): void {
     if (part.type === 'tool-call') this.announce(part);
     else if (part.type === 'file') this.push({ type: 'file', url: fileUrl(part), mediaType: part.mediaType });
@@ -152,7 +155,7 @@ export class ChunkWriter implements RunWriter {
     this.announced.set(call.id, json);
     const { id: toolCallId, name: toolName } = call;
     if ((call as ReplayedCall).isAnswered) {
-      // `tool-input-available` would call `onToolCall`.
+      // `tool-input-available` would run `onToolCall` on the page, so the arguments are sent as a delta.
       this.push({ type: 'tool-input-start', toolCallId, toolName });
       return this.push({ type: 'tool-input-delta', toolCallId, inputTextDelta: json });
     }
@@ -174,7 +177,9 @@ export class ChunkWriter implements RunWriter {
     return this.step;
   }
 
-  /** A step stays open after its turn, since a lifecycle may still replace the text of the turn. */
+  /**
+   * Ends the open step. A step stays open after its turn, because a lifecycle may still replace the text of the turn.
+   */
   private closeStep(): void {
     if (this.step === undefined) return;
     this.step.end();

@@ -1,6 +1,6 @@
 import { joining, type UIMessageChunk } from './ui-chunk.js';
 
-/** The chunks that a later `reset-step` can take back. */
+/** The types of chunks that a later `reset-step` can take back. */
 const HELD: readonly UIMessageChunk['type'][] = [
   'text-start',
   'text-delta',
@@ -13,8 +13,10 @@ const HELD: readonly UIMessageChunk['type'][] = [
 ];
 
 /**
- * Returns a `push` for pages with version 6 of the package `ai`, which refuses `reset-step`, `steering-message`, and a
- * `reason` in a request for approval. Holds the text of a step until nothing can take it back: until the tool calls of its response, or its end.
+ * Returns a `push` function for pages with version 6 of the package `ai`. That version refuses `reset-step`,
+ * `steering-message`, and a `reason` in a request for approval.
+ *
+ * Holds the text of a step until the step has tool calls or ends, because the text cannot be taken back later.
  */
 export function holdSteps(push: (chunk: UIMessageChunk) => void): (chunk: UIMessageChunk) => void {
   let held: UIMessageChunk[] = [];
@@ -28,7 +30,7 @@ export function holdSteps(push: (chunk: UIMessageChunk) => void): (chunk: UIMess
   };
 }
 
-/** Joins a delta with the one before, so that a long text needs little memory. */
+/** Adds a chunk to the held chunks. Joins deltas, so that a long text needs little memory. */
 function hold(held: UIMessageChunk[], chunk: UIMessageChunk): void {
   const last = held.at(-1);
   const key = joining.keyOf(chunk);

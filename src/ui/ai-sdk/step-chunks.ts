@@ -11,7 +11,7 @@ interface ShownPart {
   text: string;
 }
 
-/** Writes the text and reasoning of one step, and takes them back if the run replaces them. */
+/** Writes the text and reasoning of one step. Takes them back if the run replaces them. */
 export class StepChunks {
   private shown: ShownPart[] = [];
   private isOpen = false;
@@ -20,19 +20,19 @@ export class StepChunks {
   private hasCalls = false;
   private readonly inputs = new Set<string>();
 
-  /** `turn` makes the part ids unique in the message. */
+  /** `turn` makes the ids of parts unique in the message. */
   constructor(
     private readonly turn: number,
     private readonly push: (chunk: UIMessageChunk) => void,
   ) {}
 
-  /** Appends streamed text. A new attempt replaces the text of the attempt before. */
+  /** Appends streamed text. A new attempt replaces the text of the previous attempt. */
   delta({ type, attempt, text }: AgentEventOf<'text-delta'> | AgentEventOf<'reasoning-delta'>): void {
     this.begin(attempt);
     this.append(type === 'text-delta' ? 'text' : 'reasoning', text);
   }
 
-  /** Appends a piece of tool arguments. Ignores pieces without a call id: the complete arguments follow. */
+  /** Appends a piece of tool arguments. Ignores pieces without a call id, because the complete arguments follow. */
   inputDelta({ callId: toolCallId, name, attempt, text }: AgentEventOf<'tool-input-delta'>): void {
     if (toolCallId === '') return;
     this.begin(attempt);
@@ -44,7 +44,7 @@ export class StepChunks {
     this.push({ type: 'tool-input-delta', toolCallId, inputTextDelta: text });
   }
 
-  /** Shows the final response: keeps the streamed parts if they are equal to it, and replaces them otherwise. */
+  /** Shows the final response. Keeps the streamed parts if they match the response, otherwise replaces them. */
   settle(content: readonly AssistantPart[]): void {
     this.end();
     const texts = content.filter((part) => part.type === 'text' || part.type === 'reasoning');
@@ -79,7 +79,7 @@ export class StepChunks {
   }
 
   private begin(attempt: number): void {
-    // Resetting a step with tool calls would remove their results.
+    // Resetting a step with tool calls would also remove their results.
     if (attempt !== this.attempt && this.attempt !== 0 && !this.hasCalls) this.reset();
     this.attempt = attempt;
   }
@@ -98,7 +98,7 @@ export class StepChunks {
     this.push({ type: `${kind}-delta`, id: part.id, delta });
   }
 
-  /** True if the streamed text is the text of the response. Models may stream reasoning that they do not return. */
+  /** True if the streamed text matches the response. Ignores streamed reasoning that the response lacks. */
   private shows(texts: readonly { readonly type: Kind; readonly text: string }[], kind: Kind): boolean {
     const textOf = (parts: readonly { readonly text: string }[]) => parts.map(({ text }) => text).join('');
     return (

@@ -16,23 +16,26 @@ import type { UIMessage, UIPart, UIToolPart } from './ui-message.js';
 /** Options of `toUIMessages`. */
 export interface ToUIMessagesOptions {
   /**
-   * False for a page that must not decide: open tool calls are shown without a request for approval, and a suspended
-   * answer is left out. Default: true.
+   * False for a page of a person who may not decide. Then open tool calls have no request for approval, and a suspended
+   * answer is omitted. Default: true.
    */
   readonly decides?: boolean | undefined;
   /**
-   * The major version of the package `ai` on the page. A message that joined a run is a part `steering-message` of its
-   * answer, and `data-steering-message` for version 6. Default: 7.
+   * The major version of the package `ai` on the page. A message that joined a run becomes a part of the answer:
+   * `steering-message`, or `data-steering-message` in version 6. Default: 7.
    */
   readonly version?: 6 | 7 | undefined;
 }
 
 /**
  * Converts the entries of a session to UI messages, for the first load of a page. All turns between two user messages
- * become one assistant message. Calls that wait for a decision become requests for approval, and so does a suspended
- * answer, as the tool call `answer`. The runs inside of tool calls become parts `data-nested-run` and
- * `data-nested-step`. A summary becomes an assistant message with a part `data-summary`. System messages and
- * denied answers are left out. The text of failed tool calls is replaced by `The tool failed.`
+ * become one assistant message.
+ *
+ * Waiting calls become requests for approval; a suspended answer becomes the waiting tool call `answer`. Nested runs
+ * become parts `data-nested-run` and `data-nested-step`. A summary becomes an assistant message with a part
+ * `data-summary`.
+ *
+ * Omits system messages and denied answers. The text of failed tool calls is replaced by `The tool failed.`
  *
  * @example
  * const session = await agent.session({ id: 'ada' });
@@ -43,7 +46,7 @@ export function toUIMessages(entries: readonly Entry[], options: ToUIMessagesOpt
   return uiMessagesOf(shownIn(recordOf(entries)), { decides, ...resolveErrorTexts({}) }, version);
 }
 
-/** Converts what people read to UI messages. */
+/** Converts the messages that people read to UI messages. */
 export function uiMessagesOf(shown: readonly Shown[], page: NestedPage, version: 6 | 7 = 7): UIMessage[] {
   return shown.map((item) => {
     const { id } = item;
@@ -62,7 +65,7 @@ export function uiMessagesOf(shown: readonly Shown[], page: NestedPage, version:
   });
 }
 
-/** Returns a message that joined a run, as a part of the answer. */
+/** Returns a message that joined a run as a part of the answer. */
 function joinedPart({ id, post = id, message }: ShownMessage, version: 6 | 7): UIPart {
   const parts = userParts(message);
   if (version === 7) return { type: 'steering-message', id: post, parts };

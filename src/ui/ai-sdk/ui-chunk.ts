@@ -3,44 +3,47 @@ import type { NestedPart, UINestedRun, UINestedStep } from '../nested/nested-par
 import { shownData } from '../shown-content.js';
 import type { Joining } from '../sse/event-queue.js';
 
-/** Data beside a message, in `message.metadata` on the page. */
+/** Data of a message outside its parts: `message.metadata` on the page. */
 export interface UIMessageMetadata {
   /** Token counts of the whole run. Sent with the last chunk. */
   readonly usage?: Usage | undefined;
-  /** The ids of the tool calls that wait for a decision or their result, or `answer`. Absent if nothing waits. */
+  /**
+   * The ids of the tool calls that wait for a decision or a result. For a suspended answer, `answer`. Absent if nothing
+   * waits.
+   */
   readonly pending?: readonly string[] | undefined;
-  /** True if the answer was stopped before its end, by a person or because the server was shut down. */
+  /** True if a person or a shutdown of the server stopped the answer before its end. */
   readonly stopped?: true | undefined;
 }
 
-/** Tells that a person changed the arguments of a call. `modelInput` has the arguments of the model. */
+/** Marks a call whose arguments a person changed. `modelInput` has the original arguments. */
 export interface UIEditMetadata {
   readonly keelson: { readonly modelInput: unknown };
 }
 
-/** Returns the metadata of a call whose arguments a person changed. */
+/** Returns the metadata of a call with changed arguments. */
 export function editMetadata(modelInput: unknown): UIEditMetadata {
   return { keelson: { modelInput: shownData(modelInput) } };
 }
 
-/** A part of a message of a person. */
+/** A part of a user message. */
 export type UIMessagePart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'file'; readonly url: string; readonly mediaType: string; readonly filename?: string | undefined };
 
-/** A run inside of a tool call, or one of its turns. A later part with the same id replaces it. */
+/** A nested run, or one of its turns. A later part with the same id replaces it. */
 export type UINestedPart =
   | { readonly type: 'data-nested-run'; readonly id: string; readonly data: UINestedRun }
   | { readonly type: 'data-nested-step'; readonly id: string; readonly data: UINestedStep };
 
-/** Returns a part of a run inside of a tool call as a part of the message. */
+/** Returns a part of a nested run as a part of the message. */
 export function nestedPart({ type, id, data }: NestedPart): UINestedPart {
   return { type: `data-${type}`, id, data } as UINestedPart;
 }
 
 /**
- * A chunk of the AI SDK's UI message stream, protocol version 1. Each chunk is sent as one server-sent event.
- * The names and members come from the written protocol at ai-sdk.dev.
+ * A chunk of the AI SDK's UI message stream, protocol version 1. Each chunk is one server-sent event. The names and
+ * members come from the protocol at ai-sdk.dev.
  */
 export type UIMessageChunk =
   | { readonly type: 'start'; readonly messageId?: string; readonly messageMetadata?: UIMessageMetadata }
@@ -92,8 +95,8 @@ export type UIMessageChunk =
   | { readonly type: 'finish'; readonly finishReason: FinishReason; readonly messageMetadata?: UIMessageMetadata };
 
 /**
- * Joins the deltas of one part or one tool call, and keeps only the latest progress of a tool call, and the latest state of
- * what is inside of it.
+ * Joins waiting deltas of one part or tool call. Keeps only the latest progress of a tool call, and the latest state of
+ * nested runs.
  */
 export const joining: Joining<UIMessageChunk> = {
   keyOf(chunk) {

@@ -15,8 +15,8 @@ export interface UIMessageStreamOptions extends PageOptions {
   /** The id of the assistant message. Pass the id of the message that a resumed run continues. Default: the id of the run. */
   readonly messageId?: string | undefined;
   /**
-   * The major version of the package `ai` on the page. Version 6 cannot take back text, so it gets the text of each model
-   * call when the call has ended. Default: 7.
+   * The major version of the package `ai` on the page. Version 6 cannot take back text, so it receives the text of each
+   * model call only at the end of the call. Default: 7.
    */
   readonly version?: 6 | 7 | undefined;
 }

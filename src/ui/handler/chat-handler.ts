@@ -45,7 +45,7 @@ export class ChatHandler {
     this.inputs = new PageInputs(agent, config);
   }
 
-  /** Answers a request, or a server of `node:http` that passed its own request and response. */
+  /** Answers a request. Also detects a server of `node:http` that passed its own request and response. */
   async handle(request: Request, response: unknown): Promise<Response> {
     const { config } = this;
     const { origins, logger } = config;
@@ -95,7 +95,7 @@ export class ChatHandler {
 
   private async pageOf(stored: StoredSession, query: PageQuery, decides: boolean) {
     const running = await stored.running();
-    // The page that can come back gets the running answer as a stream.
+    // A page that can come back receives the running answer as a stream.
     const left = stored.options.runLog === undefined ? undefined : running;
     const { shown, before } = await loadPage(stored, { ...query, running: left });
     const look = { decides, ...this.config.texts };
@@ -109,7 +109,7 @@ export class ChatHandler {
     return { messages, waiting, background, pending, running: running !== undefined, before };
   }
 
-  /** Follows the run of a chat, in whatever process it runs. */
+  /** Follows the active run of a chat, in any process. */
   private async watch(request: Request, identity: unknown): Promise<Response> {
     const { config, protocol } = this;
     const chatId = readWatchedId(new URL(request.url));
@@ -126,7 +126,7 @@ export class ChatHandler {
     return answerJson({ stopped: await this.runs.stop(chat) });
   }
 
-  /** Sends a message to the run that is active, or takes it back, or replaces it. */
+  /** Sends a message to the active run, or withdraws or edits a sent message. */
   private async send(route: string, body: unknown, { request, identity }: PageRequest): Promise<Response> {
     const chatId = readChatId((body as { readonly id?: unknown } | null)?.id);
     if (route === 'send') {
@@ -178,7 +178,7 @@ export class ChatHandler {
   }
 }
 
-/** A request whose person is known. */
+/** A request of an identified person. */
 interface PageRequest {
   readonly request: Request;
   readonly identity: unknown;
@@ -189,10 +189,10 @@ interface RunRequest extends PageRequest {
   readonly check: AnswerRequest['check'];
 }
 
-/** The request, as far as the response depends on it. */
+/** The members of a request that affect its response. */
 type AnswerPage = Pick<Answer, 'chatId' | 'runId' | 'decides' | 'after'>;
 
-/** Messages of a person must not stay in a shared cache. */
+/** Messages of a person must not be stored in a shared cache. */
 const NOT_CACHED = { 'cache-control': 'no-store' };
 
 function answerJson(body: unknown): Response {
@@ -219,15 +219,15 @@ function readDecide(body: unknown): RunRequest['read'] {
   return { type: 'decisions', chatId: readChatId(id), decisions: readDecisions(decisions), runId };
 }
 
-/** Returns the error to answer with. */
+/** Converts an error to the error for the response. */
 function inWords(error: unknown): unknown {
-  // The page names an entry that the session does not have, or that no run may begin at.
+  // The session has no such entry, or no run may begin after it.
   if (error instanceof EntryInvalidError) return new UIMessageUnknownError();
   if (error instanceof SessionBusyError) return new UISessionBusyError(error.timeoutMs);
   return error instanceof AgentClosedError ? new UIClosingError() : error;
 }
 
-/** Answers a server of `node:http` that calls the handler itself, so that its client does not wait forever. */
+/** Answers a server of `node:http` that calls the handler directly, so that its client does not wait forever. */
 async function refuseNodeRequest(request: unknown, response: unknown, logger: Logger): Promise<Response> {
   const expected = 'a web Request; for `node:http`, pass the handler to `toNodeListener`';
   const error = invalidOption('request', expected, request);

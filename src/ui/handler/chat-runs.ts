@@ -17,9 +17,11 @@ export interface Sender extends Pick<AnswerRequest, 'session' | 'context' | 'too
   readonly decides: boolean;
 }
 
-/** Starts and stops the runs of the chats of one handler, and answers the messages that wait. */
+/** Starts and stops the runs of a handler's chats, and answers waiting messages. */
 export class ChatRuns {
-  /** Stops the runs of this process, by session, also before they hold their conversation. */
+  /**
+   * Functions that stop the runs of this process, by session. Also for runs that do not hold their conversation yet.
+   */
   private readonly stops = new Map<string, Set<() => void>>();
 
   constructor(
@@ -27,7 +29,7 @@ export class ChatRuns {
     private readonly config: HandlerConfig,
   ) {}
 
-  /** Starts or follows the answer to a request. The run is stopped if `left` aborts and `onDisconnect` says so. */
+  /** Starts or follows the answer to a request. With `onDisconnect: 'abort'`, stops the run when `left` aborts. */
   async start(
     sender: Sender,
     { read, check }: Pick<AnswerRequest, 'read' | 'check'>,
@@ -61,9 +63,9 @@ export class ChatRuns {
     }
   }
 
-  /** Stops the run of a chat, in whatever process it runs. */
+  /** Stops the run of a chat, in any process. */
   async stop(chat: ChatSession): Promise<boolean> {
-    // The others wait for the first.
+    // Stops only the first run, because the others wait for it.
     const [stop] = this.stops.get(idOf(chat)) ?? [];
     stop?.();
     return withSession(
@@ -73,7 +75,7 @@ export class ChatRuns {
     );
   }
 
-  /** Sends a message without an answer. A run answers it once no other run is active. */
+  /** Sends a message without waiting for an answer. If no other run is active, a new run answers the message. */
   async send(sender: Sender, { message, messageId: id, when }: SendBody): Promise<SentMessage> {
     return withSession(openSession(this.agent, sender.session, undefined), async (session) => {
       const sent = await session.send(message, { id, when });
@@ -82,7 +84,7 @@ export class ChatRuns {
     });
   }
 
-  /** Lets another request stop the run. Returns a function that ends this. */
+  /** Allows another request to stop the run. Returns a function that ends this. */
   private remember(session: string, run: AbortController): () => void {
     const { promise, resolve } = createDeferred<void>();
     // Cloudflare Workers do not let one request abort another. Code behind a promise runs in the request that awaits it.
@@ -95,9 +97,9 @@ export class ChatRuns {
     };
   }
 
-  /** Starts a run that answers the message, unless the active run takes it up. */
+  /** Starts a run that answers the message, unless the active run does. */
   private lookAfter(sender: Sender, { id }: SentMessage): void {
-    // Without its client, no run may begin.
+    // With `abort`, no run may begin without its client.
     if (this.config.onDisconnect === 'abort') return;
     const opening = openSession(this.agent, sender.session, this.config.runLog);
     const answered = withSession(opening, (session) => this.answer(sender, id, session)).catch((error) => {
@@ -114,7 +116,7 @@ export class ChatRuns {
       const { posts, pending } = session.stored.record;
       const waiting = posts.waiting.find((one) => one.id === id);
       if (waiting === undefined) return;
-      // The decision lets the conversation go on.
+      // The decision lets the conversation continue.
       if (pending !== undefined && !(sender.decides && this.config.whileAsking === 'deny')) return;
       const { chatId, identity } = sender;
       if (this.config.onPost !== undefined) {
@@ -123,7 +125,7 @@ export class ChatRuns {
       const read = { type: 'message', chatId, id, message: waiting.message } as const;
       try {
         const { stream } = await this.start(sender, { read, check: () => {} });
-        // Nobody watches the run yet.
+        // The run has no reader yet, so close its stream.
         await stream?.[Symbol.asyncIterator]().return?.();
         return;
       } catch (error) {
@@ -133,7 +135,7 @@ export class ChatRuns {
   }
 }
 
-/** Waits for the end of the active run, if there is one. Resolves with true if somebody stopped it. */
+/** Waits for the end of the active run, if there is one. Resolves with true if it was stopped. */
 async function endsStopped(session: AgentSession): Promise<boolean> {
   const { runLog } = session.stored.options;
   const run = await session.stored.running();

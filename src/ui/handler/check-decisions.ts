@@ -14,10 +14,12 @@ type Decisions = Extract<UIRequest, { readonly type: 'decisions' }>;
 type OpenSession = Pick<StoredSession, 'record' | 'agent'>;
 
 /**
- * Returns the decisions of a request, with the results of the calls that the page has run. Calls without a decision keep
- * waiting. The approval of a call also approves the calls that wait inside of it. Rejects with a UIDecisionMissingError if the request decides
- * on nothing that waits, and with a UICallUnknownError if a decision or a result belongs to no call that waits for it. Rejects
- * with a UIBodyInvalidError if new arguments do not fit their tool.
+ * Returns the decisions of a request, with the results of the calls that the page has run. Calls without a decision
+ * keep waiting. The approval of a call also approves the waiting calls of its nested runs.
+ *
+ * Rejects with a UIDecisionMissingError if the request decides on nothing that waits. Rejects with a UICallUnknownError
+ * if a call does not wait for its decision or result. Rejects with a UIBodyInvalidError if new arguments do not match
+ * the schema of their tool.
  */
 export async function checkDecisions(
   { record, agent }: OpenSession,
@@ -47,7 +49,7 @@ export async function checkDecisions(
 
 const NOT_WAITING = 'must be the id of a tool call or an answer that waits for a decision. Load the history again.';
 
-/** Puts approvals of what waits inside of a call in the place of the approval of the call. */
+/** Replaces the approval of a call by approvals of everything that waits in its nested runs. */
 function decisionsInside(decisions: Decisions['decisions'], waiting: readonly Waiting[]): Record<string, UIDecision> {
   const entries = Object.entries(decisions).flatMap(([id, decision]): [string, UIDecision][] => {
     const inside = decision === 'approve' ? waiting.filter((one) => one.id !== id && outermost(one) === id) : [];
@@ -58,7 +60,7 @@ function decisionsInside(decisions: Decisions['decisions'], waiting: readonly Wa
   return Object.fromEntries(entries);
 }
 
-/** True for the denial of a call with something that waits inside, on which the request does not decide. */
+/** True if the request denies a call and decides on nothing in its nested runs. */
 function isGivenUp(id: string, all: Readonly<Record<string, UIDecision>>, waiting: readonly Waiting[]): boolean {
   const decision = all[id];
   const isDenial = decision === 'deny' || (typeof decision === 'object' && 'deny' in decision);
@@ -66,7 +68,7 @@ function isGivenUp(id: string, all: Readonly<Record<string, UIDecision>>, waitin
   return isDenial && !isDecided && waiting.some((one) => outermost(one) === id);
 }
 
-/** Returns a decision that fits its call: `approve` instead of arguments that did not change. */
+/** Checks a decision. Returns `approve` if the arguments did not change. */
 async function checked(agent: OpenSession['agent'], asked: Waiting, given: UIDecision): Promise<UIDecision> {
   const { id, call, question } = asked;
   const decision = call !== undefined && isEdit(given) ? resolveEdit(call, given) : given;
@@ -80,12 +82,12 @@ async function checked(agent: OpenSession['agent'], asked: Waiting, given: UIDec
   return decision;
 }
 
-/** Returns the id of the call of the run itself, which leads to what waits. */
+/** Returns the id of the outermost call that encloses a waiting call. */
 function outermost({ id, callers: [caller] }: Waiting): string {
   return caller?.id ?? id;
 }
 
-/** Returns the ids of the calls of the latest answer that have a result. */
+/** Returns the ids of the calls of the latest answer that already have a result. */
 function knownResults(record: SessionRecord): ReadonlySet<string> {
   const answer = shownIn(record).at(-1);
   return new Set(answer?.type === 'answer' ? answer.steps.flatMap((step) => [...step.results.keys()]) : []);

@@ -6,12 +6,17 @@ import { type AgentHandlerOptions, resolveHandlerOptions } from './handler-optio
 export type AgentHandler = (request: Request) => Promise<Response>;
 
 /**
- * Returns a handler that puts an agent behind HTTP, on every server with web requests. The last segment of the path is
- * the route: `POST …/stop`, `POST …/decide`, `GET …/history?id=&before=&limit=`, `GET …/<id>/stream`, which follows the
- * running answer, and `POST` to any other path, which sends a message and responds with the answer. `POST …/send` sends a
- * message to the running answer, and `POST …/edit` and `POST …/cancel` change it while it waits. Takes only the last user message, or decisions, from
- * the body; everything else comes from the session. A run goes on when its client disconnects, unless
- * `onDisconnect` is `abort`. Throws an OptionInvalidError without `authorize`.
+ * Returns a handler that serves an agent over HTTP, on every server with web requests. The last segment of the path is
+ * the route.
+ *
+ * A `POST` to any path without a route sends a message and responds with the answer. `POST …/stop` stops the answer,
+ * and `POST …/decide` sends decisions. `GET …/<id>/stream` follows the running answer. `GET
+ * …/history?id=&before=&limit=` reads messages. `POST …/send` sends a message to the running answer; `POST …/edit` and
+ * `POST …/cancel` change the message while it waits.
+ *
+ * Takes only the last user message, or decisions, from the body; everything else comes from the session. A run
+ * continues when its client disconnects, unless `onDisconnect` is `abort`. Throws an OptionInvalidError without
+ * `authorize`.
  *
  * @example
  * const users = new Map([['Bearer key-of-ada', 'ada']]);
@@ -28,7 +33,7 @@ export function createAgentHandler<Context = unknown, Identity = unknown>(
   const config = resolveHandlerOptions(options);
   let handler: ChatHandler | undefined;
   return async (request, ...others: readonly unknown[]) => {
-    // Loaded at the first request, because a server starts faster without it.
+    // Loaded on the first request, so that a server starts faster.
     const { ChatHandler } = await import('./chat-handler.js');
     handler ??= new ChatHandler(agent as unknown as Agent<never>, config);
     return handler.handle(request, others[0]);

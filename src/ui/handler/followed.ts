@@ -3,17 +3,17 @@ import { OwnEvents, type RunStream } from '../../agent/run-stream.js';
 import { replaySteps } from '../history/replay.js';
 import type { ShownStep } from '../history/shown.js';
 
-/** The parts of the conversation that a page needs to follow a run. */
+/** The data that a page needs to follow a run. */
 export interface Catching {
   /** Loads the entries that the run has added. */
   readonly load?: (() => Promise<void>) | undefined;
-  /** The steps of the answer before the run, such as the one whose calls it resumes. */
+  /** The steps of the same answer before the run, such as the step whose calls the run resumes. */
   readonly steps?: readonly ShownStep[] | undefined;
 }
 
 /**
- * Returns the events of a run that a page follows. Shows the earlier steps of its answer behind the event `run-start`. Awaits
- * `load` before the events that end the run.
+ * Returns the events of a run that a page follows. Adds the earlier steps of the answer after `run-start`. Awaits
+ * `load` before the last events of the run.
  */
 export function followed<Output>(stream: RunStream<Output>, { load, steps }: Catching): RunStream<Output> {
   const events = stream[Symbol.asyncIterator]();
@@ -26,7 +26,8 @@ export function followed<Output>(stream: RunStream<Output>, { load, steps }: Cat
       const next = await events.next();
       if (next.done || !own.has(next.value)) return next;
       const { type, runId } = next.value;
-      // The page has no suspended answer to take back. An approved answer follows, as a step of its own.
+      // The page does not show the suspended answer, so nothing is taken back. An approved answer follows as a separate
+      // step.
       if (steps !== undefined && isOnAnswer(next.value)) {
         if (next.value.decision.type === 'block') return iterator.next();
         return { value: { type: 'turn-start', runId, turn: steps.length + 1 }, done: false };

@@ -23,7 +23,7 @@ import type { PageInput } from '../request.js';
 import { type ErrorTextOptions, errorTextRules, resolveErrorTexts, type StreamTexts } from '../stream-texts.js';
 import type { ProtocolName } from './protocol.js';
 
-/** Returns the identity of a request, a Response that answers it, or undefined for status code 401. */
+/** Returns the identity of a request, or a Response to answer it. Undefined answers with status code 401. */
 export type Authorize<Identity> = (request: Request) => Awaitable<Identity | Response | undefined>;
 
 /** The session of a chat: its id, or its options with an id. */
@@ -42,82 +42,96 @@ export interface WaitingPost<Identity = unknown> {
 /** Options of `createAgentHandler`, apart from `context`. */
 export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
   /**
-   * Identifies the person behind a request. `'none'` accepts each request whose `Host` header is in
-   * `hosts`, and leaves the identity undefined.
+   * Identifies the person behind a request. `'none'` accepts each request whose `Host` header is in `hosts`, without an
+   * identity.
    */
   readonly authorize: Authorize<Identity> | 'none';
   /**
-   * Returns the session of a chat, or undefined for status code 404. The page chooses the chat id, so the session id must
-   * depend on the identity, or the function must check who owns the chat.
+   * Returns the session of a chat. Undefined answers with status code 404.
+   *
+   * The page chooses the chat id. So the session id must depend on the identity, or the function must check that the
+   * chat belongs to the person.
    */
   readonly session: (chatId: string, identity: Identity) => Awaitable<ChatSession | undefined>;
   /**
-   * Returns false for a person who may use the chat but must not decide on its tool calls and answers. The page of this
-   * person gets no requests for decisions, and no text of a suspended answer. Default: everybody with a session decides.
+   * Returns false for a person who may use the chat but not decide on its tool calls and answers. The page of this
+   * person receives no requests for decisions, and no text of a suspended answer. Default: everybody with a session may
+   * decide.
    */
   readonly mayDecide?: ((identity: Identity, chatId: string) => Awaitable<boolean>) | undefined;
   /**
-   * Handles a message while tool calls wait for a decision. `deny` denies the calls, and answers the message; the message of
-   * a person who may not decide waits. `keep` lets every message wait: it joins behind the calls once they are decided.
-   * `refuse` responds with status code 409. An answer that a lifecycle has suspended always needs a decision. Default: `deny`.
+   * Handles a message while tool calls wait for a decision. `deny` denies the calls and answers the message; without
+   * permission to decide, the message waits. `keep` makes every message wait until the calls are decided. `refuse`
+   * responds with status code 409.
+   *
+   * An answer that a lifecycle has suspended always needs a decision. Default: `deny`.
    */
   readonly whileAsking?: 'deny' | 'keep' | 'refuse' | undefined;
   /**
-   * Called once for each message that waits while no run is active, such as after the run that it was sent to has failed. To
-   * answer it, call `session.run('')` in a process of your choice. Default: the handler starts that run.
+   * Called once for each message that waits while no run is active, such as after the failure of a run. To answer the
+   * message, call `session.run('')` in any process. Default: the handler starts that run.
    */
   readonly onPost?: ((post: WaitingPost<Identity>) => Awaitable<void>) | undefined;
   /** The form of requests and responses. Default: `'ai-sdk'`. */
   readonly protocol?: ProtocolName | undefined;
   /**
-   * Offers the `tools` of an AG-UI page to the model. The page runs them; the server cannot. A person can write anything in
-   * the names and descriptions, and in the results, as in a message. False ignores them. Default: true.
+   * Offers the `tools` of an AG-UI page to the model. Only the page runs these tools. False ignores them.
+   *
+   * Their names, descriptions and results are as untrusted as messages, because the page can send any text. Default:
+   * true.
    */
   readonly pageTools?: boolean | undefined;
   /** Other origins whose pages may send requests, such as `https://app.example.com`. Default: none. */
   readonly origins?: readonly string[] | undefined;
   /**
    * The names of this server, such as `app.example.com`. A request whose `Host` header has another name is refused.
+   *
    * Default: with `authorize: 'none'`, the loopback names `localhost`, `127.0.0.1` and `[::1]`; otherwise every name.
    */
   readonly hosts?: readonly string[] | undefined;
   /**
-   * True if a proxy sets `x-forwarded-host` and `x-forwarded-proto`, and overwrites what a client sent. They then name the
-   * origin of this server, instead of the `Host` header. Default: false.
+   * True if a proxy sets `x-forwarded-host` and `x-forwarded-proto` and overwrites values from the client. These
+   * headers then name the origin of this server, instead of the `Host` header. Default: false.
    */
   readonly trustProxy?: boolean | undefined;
   /**
-   * Maximum size of the last message of a request, in bytes. The whole request may be 16 times as large, because a web page
-   * sends the whole chat each time. Default: 4 MiB.
+   * Maximum size of the last message of a request, in bytes. The whole request may be 16 times as large, because a page
+   * may send the whole chat each time. Default: 4 MiB.
    */
   readonly maxBodyBytes?: number | undefined;
   /**
-   * `continue` lets a run go on when its page goes away, and the page can come back with `GET …/<id>/stream`. `abort` stops
+   * `continue` lets a run continue when its page goes away, and the page can come back with `GET …/<id>/stream`. `abort` stops
    * it. Default: `continue`.
    */
   readonly onDisconnect?: 'continue' | 'abort' | undefined;
   /**
-   * Called with a promise that resolves when a run and its background works have ended. For hosts that end the code of a
-   * request with its connection: pass `waitUntil` of `cloudflare:workers`. Default: none.
+   * Called with a promise that resolves when a run and its background works have ended. For hosts that stop the code of
+   * a request when its connection ends: pass `waitUntil` of `cloudflare:workers`. Default: none.
    */
   readonly waitUntil?: ((ended: Promise<void>) => void) | undefined;
   /**
-   * With `onDisconnect: 'continue'`, a run that nobody watches for this time is stopped between two turns, never during a
-   * tool call. In milliseconds. Default: 600,000.
+   * Milliseconds without a reader after which a run is stopped, with `onDisconnect: 'continue'`. A run stops between
+   * two turns, never during a tool call. Default: 600,000.
    */
   readonly orphanMs?: number | undefined;
   /**
-   * Keeps the events of the runs, so that a page can come back to an answer in any process that shares the log. Default: with
-   * `onDisconnect: 'continue'`, the memory of this process; otherwise none.
+   * Stores the events of the runs, so that a page can come back to an answer in any process that shares the log.
+   * Default: with `onDisconnect: 'continue'`, the memory of this process; otherwise none.
    */
   readonly runLog?: RunLog | undefined;
-  /** A stream gets a comment after this time without an event, since proxies close a silent connection. Default: 1,000. */
+  /**
+   * Milliseconds without an event after which a stream sends a comment, because proxies close a silent connection.
+   * Default: 1,000.
+   */
   readonly keepAliveMs?: number | undefined;
-  /** How long a request waits for the active run of its session before it is refused with 409. Default: 1,000. */
+  /**
+   * Milliseconds that a request waits for the active run of its session. Then the request is refused with 409. Default:
+   * 1,000.
+   */
   readonly queueMs?: number | undefined;
-  /** Logs errors that the page sees only as a code. Default: the console. */
+  /** Logs the errors of which the page receives only the code. Default: the console. */
   readonly logger?: Logger | undefined;
-  /** The clock of `queueMs`. Default: the system clock. */
+  /** The clock for `queueMs`. Default: the system clock. */
   readonly clock?: Clock | undefined;
 }
 
@@ -128,16 +142,14 @@ export type AgentHandlerOptions<Context = unknown, Identity = unknown> = Handler
     : { readonly context: ContextOf<Context, Identity> });
 
 /**
- * Returns the context of a run. `page` has the `context`, the `state` and the `forwardedProps` of an AG-UI page; with other
- * protocols it is empty. Without this function, the context of the run is `page`, if the page sent any of them.
+ * Returns the context of a run. `page` has the `context`, the `state` and the `forwardedProps` of an AG-UI page; with
+ * other protocols it is empty.
+ *
+ * Without this function, the context of the run is `page` if the page sent any of them.
  */
-type ContextOf<Context, Identity> = (
-  identity: Identity,
-  request: Request,
-  page: PageInput,
-) => Awaitable<Context>;
+type ContextOf<Context, Identity> = (identity: Identity, request: Request, page: PageInput) => Awaitable<Context>;
 
-/** The options with defaults. */
+/** The options of a handler with defaults applied. */
 export interface HandlerConfig {
   readonly authorize: Authorize<unknown> | 'none';
   readonly session: HandlerOptions['session'];

@@ -2,8 +2,9 @@ import { UIHostRefusedError, UIOriginRefusedError } from '../error.js';
 import type { HandlerConfig } from './handler-options.js';
 
 /**
- * Throws a UIHostRefusedError unless the request names one of `hosts`, and a UIOriginRefusedError if a page of another
- * origin sent it that is not one of `origins`. A program sends no `Origin` header, and is answered.
+ * Throws a UIHostRefusedError unless the request names one of `hosts`. Throws a UIOriginRefusedError if a page of
+ * another origin sent the request, unless `origins` has that origin. A program sends no `Origin` header and is
+ * accepted.
  */
 export function checkOrigin(request: Request, { origins, hosts, trustProxy }: HandlerConfig): void {
   const own = ownOrigin(request, trustProxy);
@@ -16,8 +17,8 @@ export function checkOrigin(request: Request, { origins, hosts, trustProxy }: Ha
 }
 
 /**
- * Returns the origin of the server as its client names it: by the `Host` header, or by the headers of a proxy. A framework
- * may make up the URL of a request.
+ * Returns the origin of the server from the `Host` header or from the headers of a proxy. The URL of the request is not
+ * used, because frameworks may invent it.
  */
 function ownOrigin({ headers, url }: Request, trustProxy: boolean): URL {
   const { protocol, host } = new URL(url);
@@ -37,13 +38,16 @@ function checkHost({ protocol, host, hostname }: URL, hosts: readonly string[]):
   if (!hosts.some(isOwnName)) throw new UIHostRefusedError(host, hosts);
 }
 
-/** A page with `https:` belongs to a server with `http:` of the same name, because a proxy may end TLS. */
+/**
+ * True if a page belongs to this server. A page with `https:` belongs to a server with `http:` of the same name,
+ * because a proxy may end TLS.
+ */
 function isOwn(origin: string, own: URL): boolean {
   const page = URL.canParse(origin) ? new URL(origin) : undefined;
   return page?.host === own.host && (page.protocol === own.protocol || page.protocol === 'https:');
 }
 
-/** Answers a preflight request of a listed origin. */
+/** Answers a preflight request if its origin is listed. */
 export function preflight(request: Request): Response {
   const headers = request.headers.get('access-control-request-headers') ?? 'content-type';
   return new Response(null, {
@@ -59,7 +63,7 @@ export function preflight(request: Request): Response {
 /** Adds the headers that let a page of a listed origin read the response. */
 export function allowOrigin(response: Response, request: Request, origins: readonly string[]): Response {
   if (origins.length === 0) return response;
-  // The headers of a response of `authorize` may be immutable.
+  // The headers of a response from `authorize` may be immutable.
   const headers = new Headers(response.headers);
   headers.append('vary', 'origin');
   const origin = request.headers.get('origin');

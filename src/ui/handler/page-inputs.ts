@@ -4,21 +4,21 @@ import { invalidBody } from '../invalid-body.js';
 import type { HandlerConfig } from './handler-options.js';
 import type { ReadRequest } from './protocol.js';
 
-/** A request that was read, and its person. */
+/** A request that was read, with the identity of its person. */
 export interface SentInput {
   readonly request: Request;
   readonly identity: unknown;
   readonly read: Pick<ReadRequest, 'chatId' | 'page' | 'tools'>;
 }
 
-/** The input of a page beside its messages, as far as a run takes it. */
+/** The input of a page besides its messages, in the form that a run takes. */
 export interface TakenInput {
   readonly context: unknown;
   /** The tools that the page runs. */
   readonly tools: readonly Tool[] | undefined;
 }
 
-/** Takes what pages send beside their messages. */
+/** Reads the input that pages send besides their messages. */
 export class PageInputs {
   private hasWarned = false;
 
@@ -27,18 +27,24 @@ export class PageInputs {
     private readonly config: HandlerConfig,
   ) {}
 
-  /** Throws a UIBodyInvalidError if a tool of the page has the name of a tool that the agent runs. */
+  /**
+   * Returns the tools and the context for the run. Throws a UIBodyInvalidError if a tool of the page has the name of a
+   * tool that the agent runs.
+   */
   async take({ request, identity, read }: SentInput): Promise<TakenInput> {
     const { context, pageTools } = this.config;
     const { page = {}, tools = [] } = read;
     if (!pageTools && tools.length > 0) this.warn();
     const taken = pageTools && tools.length > 0 ? this.checked(tools) : undefined;
-    // Without the option, the input of the page is the context of the run.
+    // Without the option `context`, the input of the page is the context of the run.
     const own = Object.values(page).every(isEmpty) ? undefined : page;
     return { context: context === undefined ? own : await context(identity, request, page), tools: taken };
   }
 
-  /** A page may declare a tool of the agent that it runs. Then the definition of the agent counts. */
+  /**
+   * Checks the tools of a page. A page may repeat a tool of the agent that the page runs; then the agent's definition
+   * is used.
+   */
   private checked(tools: readonly Tool[]): readonly Tool[] {
     const own = new Map(this.agent.status().tools.map(({ name, needs }) => [name, needs]));
     const index = tools.findIndex(({ name }) => own.has(name) && own.get(name) === undefined);
@@ -56,7 +62,7 @@ export class PageInputs {
   }
 }
 
-/** Clients of AG-UI send `[]` and `{}` if they have nothing to send. */
+/** True for `[]` and `{}`, which AG-UI clients send if they have no data. */
 function isEmpty(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
   return value === undefined || value === null;

@@ -13,7 +13,7 @@ export interface Place {
   readonly input: UserMessage | '';
   /** The id of the input. */
   readonly id?: string | undefined;
-  /** The entry that the run begins a new branch at. */
+  /** The entry after which the run starts a new branch. */
   readonly at?: string | null | undefined;
 }
 
@@ -21,9 +21,12 @@ type Sent = Extract<UIRequest, UISentMessage>;
 type Regenerate = Extract<UIRequest, { readonly type: 'regenerate' }>;
 
 /**
- * Finds the place of a message. A new message goes to the end. The latest message, sent again, is continued; an earlier one
- * gets a new answer. A message with other text than the stored one is an edit: a new branch before the stored one, with a
- * new id. Throws a UIMessageUnknownError or an EntryInvalidError if the session has no such message to regenerate or to edit.
+ * Finds the place of a message. A new message is added at the end. If the latest message is sent again, its run is
+ * continued; an earlier message gets a new answer.
+ *
+ * A message whose text differs from the stored one is an edit: it starts a new branch before the stored message, with a
+ * new id. Throws a UIMessageUnknownError or an EntryInvalidError if the session has no such message to regenerate or to
+ * edit.
  */
 export async function placeOf(session: StoredSession, read: Sent): Promise<Place> {
   const { id, message } = read;
@@ -40,9 +43,10 @@ export async function placeOf(session: StoredSession, read: Sent): Promise<Place
 }
 
 /**
- * Returns the entries of a message of the page, the earliest first: the stored message, and its edits by the same page. Loads
- * the whole record unless the page has sent the message behind the latest one. A message that was stored behind an earlier
- * version of the latest one lies before it in the record, so the ids must be the same.
+ * Returns the entries of a page's message, the earliest first: the stored message, and its edits by the same page.
+ *
+ * Loads the whole record, unless the page has sent the message after the latest one. Compares exact ids, because a message
+ * after an earlier version of the latest one is stored further back.
  */
 async function versionsOf(session: StoredSession, { id = '', after }: Sent): Promise<readonly Entry[]> {
   const { record } = session;
@@ -53,7 +57,10 @@ async function versionsOf(session: StoredSession, { id = '', after }: Sent): Pro
   return find();
 }
 
-/** Adds a message that the session does not have, unless the page has sent it before, in front of other messages. */
+/**
+ * Returns the place of a new message at the end. Throws a UIMessageUnknownError if the session already has the message, or
+ * if the page edits a message that is not after the latest one.
+ */
 function added(record: SessionRecord, read: Sent): Place {
   const { id = '', message, after } = read;
   const isNew = read.type === 'message' && !read.edited;
@@ -62,7 +69,7 @@ function added(record: SessionRecord, read: Sent): Place {
   return { input: message, id };
 }
 
-/** Begins a branch before the answer that the page names, or before the answer to its last message. */
+/** Starts a branch before the answer that the page names, or before the answer to its last message. */
 function regenerate(session: StoredSession, read: Regenerate, versions: readonly Entry[]): Promise<Place> | Place {
   const { record } = session;
   const named = record.entries.find((entry) => isAssistant(entry) && entry.run === (read.answer ?? ''));
@@ -73,7 +80,7 @@ function regenerate(session: StoredSession, read: Regenerate, versions: readonly
   return checked(session, { input: '', at: beforeAnswer(record, asked) });
 }
 
-/** Returns the entry before the answer to a message: the message, or a summary behind it. */
+/** Returns the entry before the answer to a message: the message, or a summary after it. */
 function beforeAnswer(record: SessionRecord, { id }: Entry): string {
   const path = record.pathTo(record.tip);
   const at = path.findIndex((entry) => entry.id === id);
@@ -81,15 +88,15 @@ function beforeAnswer(record: SessionRecord, { id }: Entry): string {
   return (answer && isAssistant(answer) && answer.parent) || id;
 }
 
-/** Checks that a run may begin at the place. Throws an EntryInvalidError otherwise. */
+/** Checks that a run may begin at the place. Otherwise throws an EntryInvalidError. */
 async function checked(session: StoredSession, place: Place): Promise<Place> {
-  // Without an input, there must be a message to answer.
+  // Without an input, the run needs a message to answer.
   if (place.at === undefined) throw new UIMessageUnknownError();
   if (place.at !== null) await session.branchPoint(place.at);
   return place;
 }
 
-/** Returns the ids of the latest message of the person, and of the messages that joined its answer. */
+/** Returns the ids of the latest user message, and of the messages that joined its answer. */
 function latestIds(record: SessionRecord): readonly (string | undefined)[] {
   const shown = shownIn(record);
   const latest = shown.slice(shown.findLastIndex(({ type }) => type === 'user'));
@@ -104,7 +111,7 @@ function isBehindLatest(record: SessionRecord, after: string | undefined): boole
   return after !== undefined && latest.some((id = '') => isVersion(id, after));
 }
 
-/** An edit has the id of the message on the page, `~`, and a number. */
+/** True for the id of an edit: the id of the message on the page, `~`, and a number. */
 function isVersion(id: string, page: string): boolean {
   return id === page || (id.startsWith(`${page}~`) && /^\d+$/.test(id.slice(page.length + 1)));
 }
@@ -114,7 +121,7 @@ function nextVersion(page: string, versions: readonly Entry[]): string {
   return `${page}~${1 + Math.max(...numbers)}`;
 }
 
-/** Returns the ids under which a page knows a message: that of its entry, and the one under which it was sent. */
+/** Returns the ids by which a page may know a message: the id of its entry, and the id under which it was sent. */
 function idsOf({ id, body }: Entry): readonly string[] {
   const { post } = body as MessageBody;
   return post === undefined ? [id] : [id, post];

@@ -19,23 +19,26 @@ import { sseResponse } from '../sse/sse-response.js';
 import type { StreamTexts } from '../stream-texts.js';
 import { type Catching, followed } from './followed.js';
 
-/** The form of requests and responses: of the AI SDK 7 or 6, of AG-UI, or plain server-sent events. */
+/**
+ * The form of requests and responses: `'ai-sdk'` for version 7, `'ai-sdk-6'`, `'ag-ui'`, or `'sse'` for plain
+ * server-sent events.
+ */
 export type ProtocolName = 'ai-sdk' | 'ai-sdk-6' | 'ag-ui' | 'sse';
 
 /** The answer to a request. */
 export interface Answer extends StreamTexts, Catching {
   readonly chatId: string;
-  /** The id of the answer that the run continues. */
+  /** The id of the message on the page that the run continues. */
   readonly messageId: string | undefined;
   readonly runId?: string | undefined;
   readonly decides: boolean;
-  /** The id of the last event that the page has, if its protocol has ids. */
+  /** The id of the last event that the page has received, if its protocol has ids. */
   readonly after?: string | undefined;
   /** Returns the loaded entries of the session. */
   readonly entries: () => readonly Entry[];
 }
 
-/** A request as its protocol reads it. */
+/** A request that its protocol has read. */
 export type ReadRequest = UIRequest & {
   readonly runId?: string | undefined;
   readonly page?: PageInput | undefined;
@@ -45,12 +48,12 @@ export type ReadRequest = UIRequest & {
 /** Reads requests and writes responses of one protocol. */
 export interface Protocol {
   read(body: unknown): ReadRequest;
-  /** Throws a UIRequestError if the body contradicts the record of the session. */
+  /** Throws a UIRequestError if the body does not match the record of the session. */
   check(body: unknown, session: StoredSession): Awaitable<void>;
   respond(stream: RunStream<unknown>, answer: Answer): Response;
-  /** Answers a message that waits for a decision. */
+  /** Returns the response for a message that waits for a decision. */
   waiting(): Response;
-  /** Answers a page that comes back while nothing runs. */
+  /** Returns the response for a page that comes back while no run is active. */
   idle(): Response;
   messages(shown: readonly Shown[], page: NestedPage): readonly unknown[];
 }
@@ -59,7 +62,7 @@ function aiSdk(version: 6 | 7): Protocol {
   return {
     read: fromUIMessages,
     check: (body, { record }) => checkAnswers(body, record),
-    // When it resumes a stream, version 7 clears the message and builds it anew; version 6 adds to it.
+    // When version 7 resumes a stream, it clears the message and builds it again; version 6 adds to the message.
     respond: (stream, { messageId, decides, errorText, toolErrorText, steps }) =>
       uiMessageResponse(version === 7 && steps ? followed(stream, { steps }) : stream, {
         messageId,
@@ -78,7 +81,7 @@ function noContent(): Response {
   return new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } });
 }
 
-/** Returns an event stream that has ended. A client fails without a body. */
+/** Returns an event stream without events, because a client fails without a body. */
 function noEvents(end: string): Response {
   return eventStreamResponse(new Blob([end]).stream(), undefined);
 }
@@ -90,7 +93,7 @@ export const protocols: Readonly<Record<ProtocolName, Protocol>> = {
     read: fromAgUIInput,
     // A snapshot replaces all messages of the client.
     check: (_body, session) => session.loadAll(),
-    // Each turn is a message of its own, so a run never continues a message.
+    // Each turn is a separate message, so a run never continues a message.
     respond: (stream, { chatId: threadId, runId, decides, errorText, toolErrorText, entries, load }) =>
       agUIResponse(load ? followed(stream, { load }) : stream, {
         threadId,

@@ -4,16 +4,17 @@ import { UIBodyInvalidError, UIBodyTooLargeError, UIBodyUsedError, UIContentType
 import { invalidBody } from '../invalid-body.js';
 import { BodySplitter } from './split-body.js';
 
-/** A page may repeat a chat of this many times `maxBodyBytes`. */
+/** A page may repeat a chat of up to this many times `maxBodyBytes`. */
 const REPEATED = 16;
 
 /**
- * Parses the messages of a JSON body while they arrive. Keeps the last message whole, or all messages of the role `tool` at
- * the end. A page repeats the messages before it; of those only the ids, the roles and the types of the parts are kept.
+ * Parses the messages of a JSON body while they arrive. Keeps only the last message whole, or all messages of the role
+ * `tool` at the end. Of earlier messages, keeps the ids, the roles and the types of the parts, because a page only
+ * repeats them.
  *
- * Refuses a body whose last message and other members have more than `maxBytes` bytes, and one that has 16 times as much.
- * Refuses other content types, because a page of another origin can send those without a preflight request. Refuses keys
- * that could change a prototype.
+ * Refuses a body whose last message and other members have more than `maxBytes` bytes, or whose total size is more than
+ * 16 times as large. Refuses other content types, because a page of another origin can send those without a preflight
+ * request. Refuses keys that could change a prototype.
  */
 export async function readBody(request: Request, maxBytes: number): Promise<unknown> {
   const contentType = request.headers.get('content-type');
@@ -46,9 +47,9 @@ class BodyParser {
     item: ({ text, size }) => this.addMessage({ value: JSON.parse(text), size }),
   });
   private messages: unknown[] = [];
-  /** The last message that is not the place of a summary, or the results of tools at the end. */
+  /** The last message that is not the marker of a summary, or the tool results at the end. */
   private last: { readonly message: Sized; readonly index: number }[] = [];
-  /** The bytes of the results at the end, without the last one. */
+  /** The number of bytes of the tool results at the end, without the last one. */
   private lastBytes = 0;
   private bytes = 0;
 
@@ -86,7 +87,7 @@ class BodyParser {
   }
 }
 
-/** True for a message of AG-UI with the result of a tool. */
+/** True for an AG-UI message with a tool result. */
 function isResult(message: unknown): boolean {
   return isObject(message) && message.role === 'tool';
 }

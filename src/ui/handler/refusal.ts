@@ -2,9 +2,10 @@ import { UIMethodInvalidError, UIRequestError } from '../error.js';
 import type { HandlerConfig } from './handler-options.js';
 
 /**
- * Returns the response for a refused or failed request, with the code in the header `keelson-error`. Clients of the AI SDK and
- * of AG-UI show the body of a refused message or stream as it is, so that body is the plain message. Every other body is
- * `{ error: { code, message } }`.
+ * Returns the response for a refused or failed request, with the error code in the header `keelson-error`.
+ *
+ * For a message or a stream, the body is the plain error message, because clients of the AI SDK and of AG-UI show the
+ * body unchanged. Every other body is `{ error: { code, message } }`.
  */
 export function refusal(error: unknown, request: Request, { protocol, texts }: HandlerConfig): Response {
   const { code, message, status } = error instanceof UIRequestError ? error : failure(error, texts);

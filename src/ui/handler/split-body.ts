@@ -5,26 +5,29 @@ export interface SizedText {
 }
 
 /**
- * Splits the text of a JSON object, as it arrives, into the items of `messages` and the rest, in which `0` replaces each item.
- * The text is valid JSON if each item and the rest are valid JSON. Throws a TypeError for invalid UTF-8. See
- * docs/decisions/0220-a-body-is-split-before-it-is-parsed.md.
+ * Splits the text of a JSON object while it arrives: into the items of `messages`, and the rest, in which `0` replaces
+ * each item. The text is valid JSON if each item and the rest are valid JSON. Throws a TypeError for invalid UTF-8.
+ *
+ * See docs/decisions/0220-a-body-is-split-before-it-is-parsed.md.
  */
 export class BodySplitter {
   private readonly decoder = new TextDecoder('utf-8', { fatal: true });
   private depth = 0;
   private inString = false;
   private escaped = false;
-  /** True inside of `messages`. */
+  /** True while the position is inside `messages`. */
   private inList = false;
   private item = '';
   private itemBytes = 0;
   private rest = '';
   /** The size of the rest, in bytes. */
   restBytes = 0;
-  /** The end of `rest`, because reading a part of a joined string takes as long as reading all of it. */
+  /**
+   * The end of `rest`. Kept separately, because reading a part of a joined string takes as long as reading all of it.
+   */
   private tail = '';
 
-  /** `list` is called at the start of `messages`, `item` with each item. */
+  /** `list` is called at the start of `messages`, and `item` with each item. */
   constructor(private readonly on: { list(): void; item(item: SizedText): void }) {}
 
   write(chunk: Uint8Array): void {
@@ -77,7 +80,7 @@ export class BodySplitter {
     }
   }
 
-  /** An item without a value stays away from the rest too, which is then invalid. */
+  /** Ends an item. Adds nothing to the rest for an empty item, so that the rest becomes invalid. */
   private endItem(): void {
     const { item: text, itemBytes: size } = this;
     this.item = '';
@@ -91,7 +94,7 @@ export class BodySplitter {
 /** Enough characters for `"messages" : [`. A list after more spaces stays in the rest. */
 const TAIL = 100;
 
-/** The size of a UTF-16 unit in UTF-8. A character outside of the basic plane has two units, and four bytes. */
+/** The size of a UTF-16 code unit in UTF-8. A character outside the basic plane has two code units and four bytes. */
 function bytesOf(unit: string): number {
   if (unit < '\x80') return 1;
   return unit < '\u0800' || (unit >= '\ud800' && unit <= '\udfff') ? 2 : 3;

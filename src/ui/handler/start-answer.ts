@@ -21,22 +21,27 @@ import type { ChatSession } from './handler-options.js';
 import { type Place, placeOf } from './place.js';
 import { watched } from './watched.js';
 
-/** A request that was read, with everything that its run needs. */
+/** A request that was read, with all data for its run. */
 export interface AnswerRequest {
   readonly read: UIRequest;
   readonly session: ChatSession;
   readonly signal: AbortSignal;
-  /** How long the request waits for the active run of the session in this process, in milliseconds. */
+  /** Milliseconds that the request waits for the active run of its session in this process. */
   readonly queueMs: number;
-  /** Decides on a message while calls wait for a decision: it denies them, waits for the decision, or is refused. */
+  /**
+   * Handles a message while calls wait for a decision. `deny` denies the calls, `keep` makes the message wait, and
+   * `refuse` refuses it.
+   */
   readonly whileAsking: 'deny' | 'keep' | 'refuse';
   readonly context: unknown;
   /** The tools that the page runs. */
   readonly tools: readonly Tool[] | undefined;
   readonly runLog: RunLog | undefined;
-  /** How long the run goes on while nobody watches it. Undefined if the run must not go on without its client. */
+  /**
+   * Milliseconds that the run continues without a reader. Undefined if the run must not continue without its client.
+   */
   readonly orphanMs: number | undefined;
-  /** Throws a UIRequestError if the request contradicts the record of the session. */
+  /** Throws a UIRequestError if the request does not match the record of the session. */
   check(session: StoredSession): Awaitable<void>;
 }
 
@@ -44,20 +49,22 @@ export interface AnswerRequest {
 export interface StartedAnswer extends Catching {
   /** Undefined if the message waits for a decision on open calls. */
   readonly stream: RunStream<unknown> | undefined;
-  /** The message, if it was sent to a run that was active. */
+  /** The sent message, if the request was sent to an active run. */
   readonly sent?: SentMessage | undefined;
   readonly session: AgentSession;
-  /** The id of the answer that the run continues. Undefined for a new answer. */
+  /** The id of the message on the page that the run continues. Undefined for a new message. */
   readonly messageId: string | undefined;
   /** Resolves when the run has ended. Never rejects. */
   readonly done: Promise<void>;
-  /** Resolves when the background works of the run have ended, too. Never rejects. */
+  /** Resolves when the background works of the run have also ended. Never rejects. */
   readonly idle: Promise<void>;
 }
 
 /**
- * Opens the session, and compares the request with the record. Sends a message to the run that is active, and follows that run.
- * Otherwise starts a run, unless one answers the same message already.
+ * Opens the session, and compares the request with the record. If a run is active, sends the message to it and follows
+ * it.
+ *
+ * Otherwise starts a run, unless another run already answers the same message.
  */
 export async function startAnswer(agent: Agent<never>, request: AnswerRequest): Promise<StartedAnswer> {
   const session = await openSession(agent, request.session, request.runLog);
@@ -79,7 +86,7 @@ export async function startAnswer(agent: Agent<never>, request: AnswerRequest): 
     const { stream, messageId } = await startRun(session, { ...request, read: sent ? { ...read, id: sent.id } : read });
     const leave = () => place?.leave(stored.ending);
     const done = (stream ?? { result: Promise.resolve() }).result.then(leave, leave);
-    // Closing the session would stop the works that go on in the background.
+    // Closing the session would stop the works that continue in the background.
     const idle = done.then(() => session.works.idle()).then(close);
     return { stream, session, messageId, done, idle };
   } catch (error) {
@@ -93,7 +100,7 @@ async function startRun(session: AgentSession, request: AnswerRequest) {
   const { stored } = session;
   const { record, options, agent } = stored;
   const { signal, read, orphanMs } = request;
-  // A new message needs only what the model reads.
+  // For a new message, the entries that the model reads are enough.
   if (read.type !== 'message') await stored.loadAll();
   await request.check(stored);
   const { input, id, at, resume, deniesOpen, waits } = await prepare(stored, read, request.whileAsking);
@@ -111,7 +118,7 @@ async function startRun(session: AgentSession, request: AnswerRequest) {
 }
 
 /**
- * Follows the run that holds the conversation, in whatever process it runs. Returns undefined if none does, or if the session
+ * Follows the run that holds the conversation, in any process. Returns undefined if no run is active, or if the session
  * has no run log.
  */
 export async function followAnswer(
@@ -146,7 +153,7 @@ async function follow(session: AgentSession): Promise<FollowedAnswer | undefined
   return { stream, session, messageId, load, steps, done, idle: done };
 }
 
-/** Sends a new message to the run that is active. Returns undefined if none is, or if the page could not follow it. */
+/** Sends a new message to the active run. Returns undefined if no run is active, or if the page could not follow it. */
 async function sendToRun(session: AgentSession, read: UIRequest): Promise<SentMessage | undefined> {
   const { stored } = session;
   if (read.type !== 'message' || read.edited || stored.options.runLog === undefined) return undefined;
@@ -155,7 +162,7 @@ async function sendToRun(session: AgentSession, read: UIRequest): Promise<SentMe
   return at === undefined && input !== '' ? session.send(input, { id: read.id }) : undefined;
 }
 
-/** True for the latest message of the person, sent again. */
+/** True if the request repeats the latest user message. */
 async function isRepeated(session: StoredSession, read: UIRequest): Promise<boolean> {
   if (read.type !== 'message' || !knows(session.record, read.id ?? '')) return false;
   const { id, at } = await placeOf(session, read);
@@ -176,7 +183,7 @@ export async function openSession(
   return opened as unknown as AgentSession;
 }
 
-/** Passes the opened session of a chat to `use`, and closes it. */
+/** Opens the session of a chat, passes it to `use`, and closes it. */
 export async function withSession<Result>(
   opening: Promise<AgentSession>,
   use: (session: AgentSession) => Promise<Result>,
@@ -207,7 +214,7 @@ async function prepare(
   }
   const place = await placeOf(session, read);
   const open = openIds(record);
-  // A new branch begins before the open calls.
+  // A new branch starts before the open calls, so they do not matter.
   if (place.at !== undefined || open.length === 0) return place;
   const known = record.posts.stateOf(place.id ?? '')?.type ?? record.get(place.id ?? '');
   const isNew = place.input !== '' && (known === undefined || known === 'waiting');

@@ -11,11 +11,11 @@ const MAX_PAGE = 1_000;
 
 /** Selects a page of a chat. */
 export interface PageQuery {
-  /** The id of the message that follows the page. Default: the end of the chat. */
+  /** The id of the first message after the page. Default: the end of the chat. */
   readonly before: string | undefined;
-  /** The number of entries to load at once. */
+  /** The number of entries to load at a time. */
   readonly limit: number;
-  /** The run that answers. Its answer is left out. */
+  /** The id of the active run. Its answer is omitted. */
   readonly running?: string | undefined;
 }
 
@@ -28,16 +28,16 @@ export function readPageQuery(query: URLSearchParams): PageQuery {
   return { before: query.get('before') ?? undefined, limit };
 }
 
-/** A page of a chat. It begins at the input of a run, so that no answer lies on two pages. */
+/** A page of a chat. It begins at the input of a run, so that no answer is split between pages. */
 export interface Page {
   readonly shown: readonly Shown[];
-  /** Pass it as `before` to get the previous page. Undefined at the start of the chat. */
+  /** The value of `before` for the previous page. Undefined at the start of the chat. */
   readonly before: string | undefined;
 }
 
 /**
- * Loads a page. The first page is what the session has loaded. If that begins after a summary, the page before it is
- * part of it. Throws an EntryInvalidError if `before` is unknown.
+ * Loads a page. The first page contains the entries that the session has loaded. If these begin after a summary, the
+ * page before the summary is added. Throws an EntryInvalidError if `before` is unknown.
  */
 export async function loadPage(session: StoredSession, { before, limit, running }: PageQuery): Promise<Page> {
   const next = before === undefined ? undefined : await session.find(before);
@@ -61,7 +61,7 @@ export async function loadPage(session: StoredSession, { before, limit, running 
   }
 }
 
-/** Returns the index of the first input of a run, or -1. A run before it has no answer behind it. */
+/** Returns the index of the first input of a run, or -1. The answer of an earlier run may be incomplete. */
 function startOf(record: SessionRecord, shown: readonly Shown[]): number {
   const path = record.pathTo(record.tip);
   const runBefore = (id: string) => path[path.findIndex((entry) => entry.id === id) - 1]?.run;

@@ -4,8 +4,8 @@ import { type SessionRecord, waitingOf } from '../../state/record/session-record
 import type { ShownMessage } from './shown.js';
 
 /**
- * A tool call or an answer of a session that waits, or of a run inside of tool calls. With `needs: 'result'`, the page runs the
- * tool of the call.
+ * A waiting tool call or answer of a session or of its nested runs. With `needs: 'result'`, the page runs the tool of
+ * the call.
  */
 export type StoredPending = { readonly id: string; readonly reason: string } & Partial<Inside> &
   (
@@ -13,19 +13,21 @@ export type StoredPending = { readonly id: string; readonly reason: string } & P
     | { readonly type: 'answer'; readonly text: string }
   );
 
-/** The calls that lead to a run inside of them, and its agent. */
+/** The ids of the tool calls that enclose a nested run, and the agent of the nested run. */
 interface Inside {
   readonly path: readonly string[];
   readonly agent: string | undefined;
 }
 
-/** Returns the place of something that waits inside of calls. Undefined for a call or an answer of the run itself. */
+/** Returns the place of a waiting call or answer of a nested run. Returns undefined for the outermost run. */
 export function insideOf(callers: Waiting['callers']): Inside | undefined {
   const outer = callers.at(-1);
   return outer && { path: callers.map(({ id }) => id), agent: outer.inside?.agent };
 }
 
-/** Returns the tool calls that wait for decisions or results, or the suspended answer. A call that runs does not wait. */
+/**
+ * Returns the tool calls that wait for decisions or results, or the suspended answer. Running calls are not included.
+ */
 export function pendingIn(record: SessionRecord): readonly StoredPending[] {
   return waitingOf(record).map(({ id, callers, call, text, question }) => {
     const inside = insideOf(callers);
@@ -35,7 +37,7 @@ export function pendingIn(record: SessionRecord): readonly StoredPending[] {
   });
 }
 
-/** Returns the messages of people that wait to join the conversation, under the ids with which they were sent. */
+/** Returns the user messages that wait to join the conversation, with the ids under which they were sent. */
 export function waitingIn({ posts }: SessionRecord): readonly ShownMessage[] {
   const messages = posts.waiting.filter(({ work }) => work === undefined);
   return messages.map(({ id, message }) => ({ type: 'user', id, message }));
@@ -46,7 +48,7 @@ export function worksIn({ posts }: SessionRecord): readonly { readonly id: strin
   return [...(posts.works ?? [])].map(([id, label]) => ({ id, label }));
 }
 
-/** A suspended answer as a tool call: the AI SDK asks for approval of tool calls only. */
+/** Returns a suspended answer as a tool call, because the AI SDK requests approval only for tool calls. */
 export function answerCall(text: string) {
   return { id: 'answer', name: 'answer', input: { text } } as const;
 }

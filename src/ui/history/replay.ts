@@ -16,7 +16,7 @@ import { type SessionRecord, waitingOf } from '../../state/record/session-record
 import { insideOf } from './pending.js';
 import { type ShownStep, shownIn } from './shown.js';
 
-/** Returns the events that show the stored answer of a run to a page: one turn for each response of the model. */
+/** Returns events that show the stored answer of a run: one turn for each response of the model. */
 export function* replayOf(result: RunResult<unknown>): Iterable<AgentEvent> {
   const runId = `replay_${crypto.randomUUID()}`;
   const { messages } = result;
@@ -33,8 +33,8 @@ export function* replayOf(result: RunResult<unknown>): Iterable<AgentEvent> {
 }
 
 /**
- * Returns the events that show again the steps that a run continues. Leaves out a step without calls: it was suspended, and
- * the run sends it once it is approved.
+ * Returns events that show earlier steps again which a run continues. Omits a step without calls: it was suspended, and
+ * the run sends it after the approval.
  */
 export function* replaySteps(steps: readonly ShownStep[], runId: string): Iterable<AgentEvent> {
   const called = steps.filter(({ message }) => toolCallsOf(message).length > 0);
@@ -45,8 +45,8 @@ export function* replaySteps(steps: readonly ShownStep[], runId: string): Iterab
 }
 
 /**
- * Returns the events that show the stored entries of a run inside of a tool call. An unfinished run
- * has no end, and neither has one that waits inside of a call that is closed.
+ * Returns events that show the stored entries of a nested run. An unfinished run has no end event. A run that waits
+ * inside a closed call has none either.
  */
 export function* nestedEvents(run: NestedRecord<SessionRecord>, isOpen: boolean): Iterable<AgentEvent> {
   const { runId, agent, path, record, failure } = run;
@@ -66,7 +66,7 @@ export function* nestedEvents(run: NestedRecord<SessionRecord>, isOpen: boolean)
   }
 }
 
-/** Returns the result of a stored run, as far as a page shows it. */
+/** Returns the members of a stored run's result that a page shows. */
 function endOf(record: SessionRecord): RunResult<unknown> {
   const waiting = waitingOf(record);
   const known = {
@@ -88,7 +88,7 @@ function endOf(record: SessionRecord): RunResult<unknown> {
   return { ...known, status: 'suspended', pending };
 }
 
-/** Returns the events of one stored turn, with the runs inside of its calls. */
+/** Returns the events of one stored turn, including its nested runs. */
 function* stepEvents(step: ShownStep & Pick<StoredTurn, 'isOpen'>, at: TurnPlace): Iterable<AgentEvent> {
   const { message, results, denied, pending, nested, isOpen } = step;
   const { runId, turn } = at;
@@ -105,14 +105,14 @@ function* stepEvents(step: ShownStep & Pick<StoredTurn, 'isOpen'>, at: TurnPlace
 
 const NO_USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
-/** Marks a replayed call that has a result. A page that runs tools must not run it again. */
+/** Marks a replayed call that already has a result, so that a page does not run its tool again. */
 export type ReplayedCall = Pick<ToolCallPart, 'id'> & { readonly isAnswered?: true };
 
 interface StoredTurn {
   readonly message: AssistantMessage;
   readonly results: ToolMessage['content'];
   readonly nested: ShownStep['nested'];
-  /** False if the calls that lead to the run are closed. */
+  /** False if the enclosing tool calls already have their results, so that a nested call cannot wait any more. */
   readonly isOpen: boolean;
 }
 

@@ -3,7 +3,10 @@ import type { SessionRecord } from '../../state/record/session-record.js';
 import { recordOf } from '../../state/record/session-record.js';
 import { isInAnswer } from './shown.js';
 
-/** Returns the last entry before the answer of a run. The history ends there, because the page gets the answer as a stream. */
+/**
+ * Returns the last entry before the answer of an active run. The history ends there, because the page receives this
+ * answer as a stream.
+ */
 export function tipBefore(record: SessionRecord, run: string | undefined): string | undefined {
   const path = record.pathTo(record.tip);
   const isAnswer = (entry: Entry) =>
@@ -18,12 +21,12 @@ export function beforeAnswer(record: SessionRecord, run: string | undefined): Se
   return tip === record.tip ? record : recordOf([...record.entries, headAt(tip)]);
 }
 
-/** Returns an entry that ends a path. */
+/** Returns an entry that sets the end of a path. */
 export function headAt(parent: string | undefined): Entry {
   return { id: crypto.randomUUID(), parent, at: 0, body: { type: 'head' } };
 }
 
-/** True for the result of a call that the run has closed before its first turn. */
+/** True for a result of a call that the run has closed before its first turn. */
 function isBeforeTurns({ body }: Entry): boolean {
   return body.type === 'message' && body.turn === undefined;
 }

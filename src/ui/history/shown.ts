@@ -6,66 +6,69 @@ import type { NestedRecord } from '../../state/record/nested-runs.js';
 import { type SessionRecord, waitingOf } from '../../state/record/session-record.js';
 import { resultPartOf, toGivenResult } from '../../tools/tool-result.js';
 
-/** One item of a chat as people read it: a message of a person, an answer, or the place of a summary. */
+/** One item of a chat as people read it: a user message, an answer, or the marker of a summary. */
 export type Shown =
   | ShownMessage
   | ShownAnswer
   | { readonly type: 'summary'; readonly id: string; readonly text: string };
 
-/** A message of a person. */
+/** A user message. */
 export interface ShownMessage {
   readonly type: 'user';
   readonly id: string;
-  /** The id under which the message was sent while another run was active. */
+  /** The id under which the message was sent to an active run. */
   readonly post?: string | undefined;
   readonly message: UserMessage;
 }
 
-/** All responses of the model between two messages of a person. A message that joined a run is part of its answer. */
+/** All responses of the model between two user messages. A message that joined a run is part of the answer. */
 interface ShownAnswer {
   readonly type: 'answer';
-  /** The run of the first response, or the entry of that response if its run has an earlier answer. */
+  /** The id of the run of the first response. If that run already has an answer, the id of the response's entry. */
   readonly id: string;
   readonly steps: readonly ShownStep[];
 }
 
 /** A response of the model, with the state of its calls by call id. */
 export interface ShownStep {
-  /** Identifies the turn of the response: the same in the stream of the run. */
+  /** Identifies the turn of the response. The stream of the run uses the same id. */
   readonly id: string;
   /** The number of the turn in its run, if the entry has one. */
   readonly turn: number | undefined;
   readonly message: AssistantMessage;
-  /** The messages that joined the run before the response. */
+  /** The messages that joined the run before this response. */
   readonly joined: readonly ShownMessage[];
   readonly results: ReadonlyMap<string, ShownResult>;
   /** The reasons of denied calls. An empty string stands for no reason. */
   readonly denied: ReadonlyMap<string, string>;
   /**
-   * The calls that wait for an approval, or for one inside of them, or `answer`. A call that the page runs is not one of them.
+   * The ids of the calls that wait for an approval or whose nested runs wait. For a suspended answer, `answer`.
+   * Excludes calls that the page runs.
    */
   readonly pending: ReadonlySet<string>;
-  /** The runs inside of the calls. */
+  /** The nested runs of the calls. */
   readonly nested: readonly NestedRecord<SessionRecord>[];
 }
 
-/** The result of a call. */
+/** The result of a tool call. */
 interface ShownResult {
   readonly id: string;
   readonly part: ToolResultPart;
 }
 
-/** Returns what people read from the first message to the latest. Denied answers are left out. */
+/** Returns the items that people read, from the first message to the latest one. Omits denied answers. */
 export function shownIn(record: SessionRecord): readonly Shown[] {
   return new ShownPath(record).items;
 }
 
-/** Returns the id of the answer at the end of the path, which a run without an input continues. Denied answers count. */
+/**
+ * Returns the id of the answer at the end of the path, which a run without an input continues. Includes denied answers.
+ */
 export function openAnswerIn(record: SessionRecord): string | undefined {
   return new ShownPath(record).answer?.id;
 }
 
-/** True for a message that joined a run after its first turn had begun. The events of the run show it. */
+/** True for a message that joined a run after its first turn had begun. Such a message is part of the run's events. */
 export function isInAnswer(entry: Entry): boolean {
   const { type } = entry.body;
   const { post, turn = 0 } = entry.body as MessageBody;
@@ -80,20 +83,20 @@ export function turnId(run: string, turn: number): string {
 type OpenAnswer = ShownAnswer & { readonly steps: ShownStep[] };
 type OpenStep = ShownStep & { readonly results: Map<string, ShownResult> };
 
-/** Collects what people read on the path of a record. */
+/** Collects the items that people read on the path of a record. */
 class ShownPath {
   readonly items: Shown[] = [];
-  /** The answer that the next response belongs to. */
+  /** The answer to which the next response belongs. */
   answer: OpenAnswer | undefined = undefined;
   private readonly pending: SessionRecord['pending'];
   private readonly steps: OpenStep[] = [];
-  /** The messages that joined the answer behind its last response. */
+  /** The messages that joined the answer after its last response. */
   private readonly joined: ShownMessage[] = [];
-  /** The runs whose turns the answer has. */
+  /** The runs that have turns in the current answer. */
   private readonly answering = new Set<string | undefined>();
-  /** The runs that have an answer. */
+  /** The runs that already have an answer. */
   private readonly answered = new Set<string>();
-  /** The runs that denied an answer, and whose first message told the model. */
+  /** The runs that denied an answer and have already told the model about it. */
   private readonly told = new Set<string>();
 
   constructor(private readonly record: SessionRecord) {
@@ -115,26 +118,29 @@ class ShownPath {
   }
 
   private addMessage(entry: Entry, message: ShownMessage): void {
-    // The person has not written the end of a background work.
+    // A message about the end of a background work is not shown, because nobody typed it.
     const shown = (entry.body as MessageBody).work === undefined ? [message] : [];
     if (isInAnswer(entry) || this.isResumed(entry)) return void this.joined.push(...shown);
     this.endAnswer();
     this.items.push(...shown);
   }
 
-  /** True for a message that joined a resumed run behind the results of its calls. */
+  /** True for a message that joined a resumed run after the results of its calls. */
   private isResumed({ run, body }: Entry): boolean {
     return (body as MessageBody).post !== undefined && this.answering.has(run);
   }
 
-  /** A message without a response behind it stands for itself. */
+  /** Ends the answer. A message without a later response becomes a separate item. */
   private endAnswer(): void {
     this.items.push(...this.joined.splice(0));
     this.answer = undefined;
     this.answering.clear();
   }
 
-  /** The place of a summary is before the answer that it interrupts: the page continues the last message. */
+  /**
+   * Adds the marker of a summary. Adds it before the answer that it interrupts, because a page continues only its last
+   * message.
+   */
   private addSummary(summary: Shown): void {
     const at = this.answer === undefined ? -1 : this.items.indexOf(this.answer);
     this.items.splice(at < 0 ? this.items.length : at, 0, summary);
@@ -167,7 +173,10 @@ class ShownPath {
     answer.steps.push(step);
   }
 
-  /** Returns the results that the page gave. While the run that they continue still answers, the history ends before them. */
+  /**
+   * Returns the results from the page. While the run that continues with these results still answers, the history ends
+   * before them.
+   */
   private givenResults({ id: entry }: Entry, message: AssistantMessage): readonly ToolResultPart[] {
     return toolCallsOf(message).flatMap((call) => {
       const given = this.record.decisions.resultOf(entry, call.id);
@@ -188,12 +197,12 @@ class ShownPath {
     return run;
   }
 
-  /** Adds a result to the latest response with its call. */
+  /** Adds a result to the latest response that has its call. */
   private addResult(entry: Entry, part: ToolResultPart): void {
     const step = this.steps.findLast(({ message }) => toolCallsOf(message).some(({ id }) => id === part.id));
     if (step === undefined || step.results.has(part.id)) return;
     step.results.set(part.id, { id: `${idOf(entry)}.${part.id}`, part });
-    // A run that closes the calls of another one does so before its turns.
+    // A run closes calls of another run before its own turns, so such a result has no turn.
     if ((entry.body as MessageBody).turn !== undefined) this.answering.add(entry.run);
   }
 }

@@ -1,15 +1,15 @@
-/** A run inside of a tool call, as a page shows it. */
+/** A nested run, as a page shows it. */
 export interface UINestedRun {
   readonly runId: string;
   readonly agent: string;
-  /** The ids of the tool calls that lead to the run, from the outermost. The last one is the call that started it. */
+  /** The ids of the enclosing tool calls, outermost first. The last id is the call that started the run. */
   readonly path: readonly string[];
   readonly status: 'running' | 'completed' | 'suspended' | 'failed' | 'stopped';
-  /** Says why the run failed, in the words of `errorText`. Absent if only its call failed. */
+  /** The text of `errorText` for the failure of the run. Absent if only the enclosing call failed. */
   readonly errorText?: string | undefined;
 }
 
-/** A turn of a run inside of a tool call. */
+/** A turn of a nested run. */
 export interface UINestedStep {
   /** The run of the step. */
   readonly runId: string;
@@ -18,18 +18,18 @@ export interface UINestedStep {
   readonly calls: readonly UINestedCall[];
 }
 
-/** A tool call of a run inside of a tool call. The path of the runs inside of it is the path of its run and its id. */
+/** A tool call of a nested run. Its own nested runs have the path of this run plus the id of this call. */
 export interface UINestedCall {
   readonly id: string;
   readonly name: string;
   readonly input: unknown;
-  /** A page that must not decide sees `running` instead of `pending`. */
+  /** The state of the call. A page of a person who may not decide shows `running` instead of `pending`. */
   readonly status: 'running' | 'done' | 'failed' | 'denied' | 'pending';
   readonly output?: unknown;
   readonly errorText?: string | undefined;
-  /** Says why the call waits, or why it was denied. */
+  /** The reason why the call waits, or why it was denied. */
   readonly reason?: string | undefined;
-  /** The name of the lifecycle that lets the call wait. */
+  /** The name of the lifecycle that made the call wait. */
   readonly by?: string | undefined;
 }
 

@@ -17,16 +17,18 @@ export interface NestedPage extends StreamTexts {
   readonly decides: boolean;
 }
 
-/** The largest number of new characters of a short text that a page does not have yet. */
+/** The minimum number of new characters for which the text of a step is sent again. */
 const MIN_GROWTH = 200;
 
 type EndedCall = Pick<AgentEventOf<'tool-end'>, 'callId' | 'name' | 'result'>;
 type Push = (part: NestedPart) => void;
 
 /**
- * Converts the events of the runs inside of tool calls to parts of the page: one for each run, and one for each of its turns.
- * A part is sent again when a call or the end of the run changes it. A text is sent again when it has grown by a third, and by at
- * least 200 characters. So all its parts together are at most five times as long as the text.
+ * Converts the events of nested runs to parts of the page: one for each run, and one for each turn. A part is sent
+ * again when a call or the end of the run changes it.
+ *
+ * Text is sent again when it has grown by a third, and by at least 200 characters. So all versions together are at most
+ * five times as long as the text.
  */
 export class NestedRuns {
   /** The runs that have not ended, by their ids. */
@@ -37,7 +39,7 @@ export class NestedRuns {
     private readonly push: Push,
   ) {}
 
-  /** Reads an event of the run around, with an empty path, or of a run inside. */
+  /** Reads an event of the enclosing run, with an empty path, or of a nested run. */
   read(event: AgentEvent, path: readonly string[]): void {
     const { type, runId } = event;
     if (type === 'tool-end' && event.result !== undefined) this.cut([...path, event.callId], event.result.isError);
@@ -51,7 +53,7 @@ export class NestedRuns {
     } else if (type === 'run-end') this.cut(path);
   }
 
-  /** Ends the runs that go on below a call that has its result, or below a run that has ended. */
+  /** Ends the nested runs that are still open although their call has a result or their run has ended. */
   cut(path: readonly string[], isError?: boolean): void {
     for (const [runId, run] of this.open) {
       if (!path.every((id, at) => run.path[at] === id)) continue;
@@ -61,12 +63,12 @@ export class NestedRuns {
   }
 }
 
-/** A run inside of a tool call, and its current turn. */
+/** A nested run, and its current turn. */
 class OpenRun {
   private step: OpenStep | undefined = undefined;
-  /** The number of turns before a run that goes on, whose events count from there. */
+  /** The number of turns of the earlier run that this run continues. */
   private turnsBefore = 0;
-  /** True if the last model call gave no response. Its text is taken back, unless the run was aborted. */
+  /** True if the last model call returned no response. Then its text is taken back, unless the run was aborted. */
   private failed = false;
   private failure: Pick<UINestedRun, 'status' | 'errorText'> | undefined = undefined;
   private readonly suspension = new SuspendedResponse();
@@ -83,7 +85,7 @@ class OpenRun {
     return this.run.path;
   }
 
-  /** Shows the turn that the run goes on with, as far as it has come. */
+  /** Shows the earlier turn that the run continues, with its calls and results. */
   goOn({ turn, message, results }: EarlierTurn): void {
     this.turnsBefore = turn;
     const step = this.at(0);
@@ -145,7 +147,7 @@ class OpenRun {
 
   private readError(error: unknown): void {
     const isStopped = error instanceof RunAbortedError;
-    // A run that was stopped keeps what was shown.
+    // A stopped run keeps the text that was shown.
     if (isStopped) this.failed = false;
     this.failure = isStopped ? { status: 'stopped' } : { status: 'failed', errorText: this.page.errorText(error) };
   }
@@ -155,7 +157,7 @@ class OpenRun {
     this.failed = false;
   }
 
-  /** A resumed run has denied a call, which no other event tells. */
+  /** Shows the denial of a call by a resumed run. No other event reports it. */
   private readDecision({ decision: { point, type, call, reason, turn } }: AgentEventOf<'decision'>): void {
     if (point !== 'resume' || type !== 'block' || call === undefined) return;
     const step = this.at(turn);
@@ -166,7 +168,7 @@ class OpenRun {
   private readEnd(result: RunResult<unknown> | undefined): void {
     const pending = (result?.pending ?? []) as readonly (PendingCall | PendingAnswer)[];
     for (const item of this.page.decides ? pending : []) {
-      // A run inside has shown what waits in it.
+      // The nested run has already shown its own waiting calls.
       if (item.path !== undefined) continue;
       const { id, name, input } = item.type === 'answer' ? answerCall(item.text) : callAsRun(item);
       this.step?.change({ id, name, input: shownData(input), status: 'pending', reason: item.reason, by: item.by });
@@ -184,7 +186,7 @@ class OpenStep {
   text = '';
   readonly calls = new Map<string, UINestedCall>();
   private attempt = 0;
-  /** The text that the page has. */
+  /** The text that the page has received. */
   private sent = '';
 
   constructor(
@@ -192,7 +194,7 @@ class OpenStep {
     private readonly push: (step: OpenStep) => void,
   ) {}
 
-  /** Appends streamed text. A new attempt replaces the text of the attempt before. */
+  /** Appends streamed text. A new attempt replaces the text of the previous attempt. */
   write({ attempt, text }: AgentEventOf<'text-delta'>): void {
     if (attempt !== this.attempt) this.text = '';
     this.attempt = attempt;
@@ -200,7 +202,7 @@ class OpenStep {
     if (this.text.length - this.sent.length >= Math.max(MIN_GROWTH, this.sent.length / 3)) this.send();
   }
 
-  /** Takes over the text and the calls of a response. */
+  /** Sets the text and the calls of a response. */
   fill(message: AssistantMessage): void {
     this.text = textOf(message);
     for (const call of toolCallsOf(message)) {
@@ -234,7 +236,7 @@ class OpenStep {
     this.send();
   }
 
-  /** Sends the step unless the page has its text. Changes of calls are sent at once. */
+  /** Sends the step unless the page already has its text. Changes of calls are sent at once. */
   flush(): void {
     if (this.text !== this.sent) this.send();
   }

@@ -5,15 +5,15 @@ import { type Conversion, EventQueue } from './event-queue.js';
 const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
-  // Proxies such as nginx would otherwise collect the events.
+  // Without this header, proxies such as nginx would buffer the events.
   'x-accel-buffering': 'no',
 } as const;
 
-/** Writes items as server-sent events. */
+/** Encodes items as server-sent events. */
 export interface EventWriter<Item> {
   /** Returns the server-sent event of an item. */
   readonly encode: (item: Item) => string;
-  /** Appended after the last item. */
+  /** A string to append after the last item. */
   readonly end?: string;
 }
 
@@ -32,7 +32,9 @@ export function dataEvent(data: unknown): string {
   return `data: ${toJson(data)}\n\n`;
 }
 
-/** Returns the events of a run as UTF-8, all waiting events in one chunk. Cancelling the stream aborts the run. */
+/**
+ * Returns the events of a run as UTF-8. Joins all waiting events into one chunk. Cancelling the stream aborts the run.
+ */
 export function eventBytes<Item extends { readonly type: string }>(
   stream: RunStream<unknown>,
   conversion: Conversion<Item>,

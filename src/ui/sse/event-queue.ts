@@ -3,20 +3,20 @@ import type { RunResult } from '../../agent/run-result.js';
 import type { RunStream } from '../../agent/run-stream.js';
 import { replayOf } from '../history/replay.js';
 
-/** Converts one event of a run to the items that a client gets. */
+/** Converts one event of a run to the items for a client. */
 export interface Converter<Item> {
-  /** Returns the items of an event; an empty array for events that a client does not need. */
+  /** Returns the items of an event. Returns an empty array for events that the client does not need. */
   convert(event: AgentEvent): readonly Item[];
   /** Returns the items for a run that failed before its first event. */
   fail(error: unknown): readonly Item[];
 }
 
 /**
- * The rule for joining waiting items. Items of one type and with one key wait as one item. An item of another type, or
- * without a key, keeps the items before it and after it apart.
+ * The rule for joining waiting items. Waiting items of the same type and key become one item. No item is joined across an
+ * item of another type or without a key.
  */
 export interface Joining<Item extends { readonly type: string }> {
-  /** Returns undefined for an item that is never joined. */
+  /** Returns the key of an item. Returns undefined for an item that is never joined. */
   keyOf(item: Item): string | undefined;
   join(waiting: Item, next: Item): Item;
 }
@@ -25,8 +25,8 @@ export interface Joining<Item extends { readonly type: string }> {
 export interface Conversion<Item extends { readonly type: string }> extends Converter<Item>, Joining<Item> {}
 
 /**
- * The converted events of a run. The run does not wait for a slow reader. Deltas that wait are joined, so that the
- * memory of the waiting items is bounded by the text of the run. A failed run is shown by its items.
+ * The converted events of a run. The run does not wait for a slow reader. Waiting deltas are joined, so that the memory
+ * of waiting items is limited by the text of the run. The failure of a run is converted too.
  */
 export class EventQueue<Item extends { readonly type: string }> {
   private items: Item[] = [];
@@ -66,7 +66,7 @@ export class EventQueue<Item extends { readonly type: string }> {
         started = true;
         this.add(this.conversion.convert(next.value));
       }
-      // A run whose input was answered before has a result and no events.
+      // If the input was already answered, the run has a result but no events.
       if (!started) for (const event of replayOf(await this.result)) this.add(this.conversion.convert(event));
     } catch (error) {
       // The events of a run include its failure.
@@ -89,7 +89,10 @@ export class EventQueue<Item extends { readonly type: string }> {
     else items[position] = conversion.join(items[position] as Item, item);
   }
 
-  /** Returns the position of the waiting item that the item joins. The search is short: keys differ for parallel calls. */
+  /**
+   * Returns the index of the waiting item that the item can be joined with. The search is short, because only parallel
+   * calls have different keys.
+   */
   private joinablePosition(item: Item): number | undefined {
     const { items, conversion } = this;
     const key = items.length === 0 ? undefined : conversion.keyOf(item);

@@ -9,9 +9,13 @@ import { userMessageOf } from '../user-content.js';
 
 /**
  * Reads a body `{ id, message, messageId }` or `{ id, decisions }`. A message is a string or an array of text and file
- * parts. `messageId` is optional: a message that is sent again with its id is stored once, and one with other text replaces
- * it. Decisions are an object of `'approve'`, `'deny'`, `{ deny: reason }`, `{ approve: input }` or `{ result,
- * isError }` by call id.
+ * parts.
+ *
+ * `messageId` is optional: a message that is sent again with its id is stored once, and other text under the same id
+ * replaces the message.
+ *
+ * Decisions are an object by call id, with the values `'approve'`, `'deny'`, `{ deny: reason }`, `{ approve: input }`
+ * or `{ result, isError }`.
  */
 export function fromSSEBody(body: unknown): UIRequest {
   if (!isObject(body)) throw invalidBody('the body', 'an object', body);
@@ -35,7 +39,7 @@ function readMessage(body: unknown): Extract<UIRequest, { readonly type: 'messag
   return { ...sent, message: userMessageOf(message, '`message`') };
 }
 
-/** A message for the run that is active. */
+/** A message for the active run. */
 export interface SendBody {
   readonly message: UserMessage;
   readonly messageId: string | undefined;
@@ -80,7 +84,7 @@ export function readDecisions(decisions: unknown): Record<string, UIDecision> {
   );
 }
 
-/** Returns a decision without other members, since the record stores it. */
+/** Returns a decision without unknown members, because the record stores it. */
 function withoutOthers(decision: UIDecision): UIDecision {
   if (typeof decision === 'string') return decision;
   if (isEdit(decision)) return { approve: decision.approve };

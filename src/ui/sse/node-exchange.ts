@@ -17,7 +17,7 @@ export interface FastifyRequestLike {
 /** The members of a Fastify reply that `toNodeListener` uses. */
 export interface FastifyReplyLike {
   readonly raw: FastifyResponseLike;
-  /** Tells Fastify that the reply is sent by other code. */
+  /** Tells Fastify that other code sends the reply. */
   hijack(): unknown;
   /** Returns the headers that plugins have set. */
   getHeaders(): Readonly<Record<string, number | string | string[] | undefined>>;
@@ -25,7 +25,7 @@ export interface FastifyReplyLike {
 
 /** The members of the response of Node that belongs to a Fastify reply. */
 interface FastifyResponseLike extends ListenerResponse {
-  /** Sets a header. It is sent with the others. */
+  /** Sets a header, which is sent with the other headers. */
   setHeader(name: string, value: number | string | readonly string[]): unknown;
 }
 
@@ -35,7 +35,7 @@ export interface KoaContextLike {
   readonly res: ListenerResponse;
   readonly request: object;
   readonly originalUrl?: string | undefined;
-  /** False if other code than Koa sends the response. */
+  /** False if other code sends the response instead of Koa. */
   respond?: boolean | undefined;
 }
 
@@ -44,7 +44,7 @@ interface Exchange {
   readonly response: ListenerResponse;
 }
 
-/** Returns the request and the response of Node, and tells the framework that it must not send the response. */
+/** Returns the request and the response of Node. Tells the framework not to send the response. */
 export function exchangeOf(first: object, second: object | undefined): Exchange {
   if ('raw' in first) return exchangeOfFastify(first as FastifyRequestLike, second as FastifyReplyLike);
   if ('req' in first && 'res' in first) return exchangeOfKoa(first as KoaContextLike);

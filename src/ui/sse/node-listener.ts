@@ -16,8 +16,8 @@ export interface NodeListener {
 }
 
 /**
- * Returns a listener that answers with a web handler: for `node:http`, Express, Nest, Fastify and Koa. Aborts the signal of
- * the request if the client disconnects. A body that a parser has read is taken from `request.body`.
+ * Returns a listener that answers with a web handler, for `node:http`, Express, Nest, Fastify and Koa. Aborts the
+ * signal of the request if the client disconnects. If a parser has already read the body, uses `request.body`.
  *
  * @example
  * import { createServer } from 'node:http';

@@ -2,17 +2,17 @@
 export interface ServerRequestLike extends AsyncIterable<Uint8Array> {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
-  /** The path before a router of Express removed its prefix. */
+  /** The original path, from before an Express router removed its prefix. */
   readonly originalUrl?: string | undefined;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The body that a parser of Express has read. */
   readonly body?: unknown;
-  /** True if something has been read from the stream. */
+  /** True if a part of the stream has been read. */
   readonly readableDidRead?: boolean | undefined;
   readonly socket?: object | undefined;
 }
 
-/** A request of Node, with the parsed body and the whole path of its framework. */
+/** A request of Node, with the parsed body and the full path from its framework. */
 export interface Incoming {
   readonly stream: ServerRequestLike;
   readonly url: string | undefined;
@@ -20,7 +20,9 @@ export interface Incoming {
 }
 
 /**
- * Returns the web request of a request of Node. If the body was read and no parser has left it, the request has a used body.
+ * Converts a request of Node to a web request. If the body was read but no parser has kept it, the request has a used
+ * body.
+ *
  * Returns undefined if the URL, the method or a header is invalid.
  */
 export async function toRequest(incoming: Incoming, signal: AbortSignal): Promise<Request | undefined> {
@@ -45,18 +47,18 @@ export async function toRequest(incoming: Incoming, signal: AbortSignal): Promis
 function toHeaders(headers: ServerRequestLike['headers']): Headers {
   const all = new Headers();
   for (const [name, value] of Object.entries(headers)) {
-    // HTTP/2 lists the method and the path as headers, too.
+    // HTTP/2 also lists the method and the path as headers.
     if (value === undefined || name.startsWith(':')) continue;
     for (const one of typeof value === 'string' ? [value] : value) all.append(name, one);
   }
   return all;
 }
 
-/** The body of a request whose body was read, and left nowhere. */
+/** Stands for a body that was read and not kept. */
 const USED = '';
 
 function bodyOf({ stream, body }: Incoming): ReadableStream<Uint8Array> | Uint8Array | string {
-  // A parser that has no use for a body may set an empty one, and leaves the stream unread.
+  // A parser may set an empty body for a content type that it does not parse. Then the stream is unread.
   if (stream.readableDidRead !== true) return streamOf(stream);
   if (body === undefined) return USED;
   return typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);

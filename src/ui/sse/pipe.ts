@@ -2,9 +2,9 @@
 export interface ServerResponseLike {
   /** Sends the status code and the headers. */
   writeHead(status: number, headers: Record<string, string | string[]>): unknown;
-  /** Sends the headers before the first part of the body. */
+  /** Sends the headers before the first chunk of the body. */
   flushHeaders?(): unknown;
-  /** Sends a part of the body. Returns false if the buffer is full; `drain` follows. */
+  /** Sends a chunk of the body. Returns false if the buffer is full; a `drain` event follows when it has space. */
   write(chunk: Uint8Array): boolean;
   /** Ends the response. */
   end(): unknown;
@@ -17,8 +17,10 @@ export interface ServerResponseLike {
 }
 
 /**
- * Writes a web response to a response of `node:http`. Waits while the client reads slowly. Cancels the body, and with it
- * the run, if the client disconnects. Resolves when everything is written or the client has gone.
+ * Writes a web response to a response of `node:http`. Waits while the client reads slowly. If the client disconnects,
+ * cancels the body, which aborts its run.
+ *
+ * Resolves when everything is written or the client has disconnected.
  *
  * @example
  * import { createServer } from 'node:http';
@@ -31,7 +33,7 @@ export async function pipeResponse(response: Response, target: ServerResponseLik
   const reader = response.body?.getReader();
   if (reader === undefined) return void target.end();
   const cancel = () => void reader.cancel('the client disconnected').catch(() => {});
-  // The event `close` of a response that is already closed has passed.
+  // If the response is already closed, its `close` event will not occur again.
   if (target.destroyed) return cancel();
   target.once('close', cancel);
   target.once('error', cancel);

@@ -1,52 +1,53 @@
 import type { RunResult } from '../../agent/run-result.js';
 import type { Usage } from '../../model/model.js';
 
-/** A tool call that waits for a decision, or for its result. */
+/** A tool call that waits for a decision or for its result. */
 export interface SSEPendingCall {
-  /** The id of the call. Inside of other calls, behind the ids of `path` and `/`. */
+  /** The id of the call. In a nested run, it follows the ids of `path` and `/`. */
   readonly id: string;
-  /** The ids of the calls that lead to the run of the call. Absent for a call of the run itself. */
+  /** The ids of the enclosing tool calls, outermost first. Absent for a call of the outermost run. */
   readonly path?: readonly string[] | undefined;
-  /** The agent of the run of the call. Absent for a call of the run itself. */
+  /** The agent that made the call. Absent for a call of the outermost run. */
   readonly agent?: string | undefined;
   readonly name: string;
   readonly input: unknown;
   readonly reason: string;
-  /** Set if the page runs the tool: the decision on the call is `{ result }`. */
+  /** Set if the page runs the tool. Then the decision on the call is `{ result }`. */
   readonly needs?: 'result' | undefined;
 }
 
 /** An answer that waits for a decision. */
 export interface SSEPendingAnswer {
   readonly type: 'answer';
-  /** `answer`. Inside of tool calls, behind the ids of `path` and `/`. */
+  /** `answer`. In a nested run, it follows the ids of `path` and `/`. */
   readonly id: string;
-  /** The ids of the calls that lead to the run of the answer. Absent for the run itself. */
+  /** The ids of the enclosing tool calls, outermost first. Absent for the answer of the outermost run. */
   readonly path?: readonly string[] | undefined;
-  /** The agent of the answer. Absent for the run itself. */
+  /** The agent that gave the answer. Absent for the answer of the outermost run. */
   readonly agent?: string | undefined;
   readonly text: string;
   readonly reason: string;
 }
 
-/** The result of a run as a page may see it: without messages and without decisions of lifecycles. */
+/** The result of a run in the form that a page may see, without messages and decisions of lifecycles. */
 export interface SSEResult {
   readonly status: RunResult['status'];
-  /** Empty for a suspended answer: `pending` has its text. */
+  /** The text of the answer. Empty for a suspended answer, whose text is in `pending`. */
   readonly text: string;
-  /** Empty also for a page that must not decide. */
+  /** The calls or the answer that wait. Empty for a page of a person who may not decide. */
   readonly pending: readonly (SSEPendingCall | SSEPendingAnswer)[];
   readonly usage: Usage;
 }
 
 /**
- * An event of a run as `sseResponse` sends it. The types and members are those of the events of `agent.stream`, without
- * data that a page should not see: errors are texts, and hooks, lifecycles and messages are left out.
+ * An event of a run in the form that `sseResponse` sends. Types and members are those of `agent.stream`.
+ *
+ * Omits data that a page should not see: errors become strings, and hooks, lifecycles and messages are left out.
  */
 export type SSEEvent = SSERunEvent & {
-  /** For an event of a run inside of a tool call: the ids of the calls that lead to it, from the outermost. */
+  /** For an event of a nested run: the ids of the enclosing tool calls, outermost first. */
   readonly path?: readonly string[] | undefined;
-  /** The run inside of a tool call. Only `run-start` has the id of the outermost run. */
+  /** The id of a nested run. For the outermost run, only `run-start` has an id. */
   readonly runId?: string | undefined;
 };
 
@@ -55,7 +56,7 @@ export type SSERunEvent =
   | {
       readonly type: 'run-start';
       readonly runId: string;
-      /** The agent of a run inside of a tool call. */
+      /** The agent of a nested run. Absent for the outermost run. */
       readonly agent?: string | undefined;
     }
   | { readonly type: 'turn-start' | 'turn-end'; readonly turn: number }
@@ -77,7 +78,10 @@ export type SSERunEvent =
   | {
       readonly type: 'model-end';
       readonly turn: number;
-      /** Replaces the streamed text of the turn. Absent for a response that a lifecycle withheld or suspended. */
+      /**
+       * The final text, which replaces the streamed text of the turn. Absent if a lifecycle withheld or suspended the
+       * response.
+       */
       readonly text?: string | undefined;
     }
   | {
@@ -99,7 +103,7 @@ export type SSERunEvent =
       readonly turn: number;
       readonly callId: string;
       readonly name: string;
-      /** Absent if the call was suspended or failed. */
+      /** The output of the tool. Absent if the call was suspended or failed. */
       readonly output?: unknown;
       readonly errorText?: string | undefined;
     }

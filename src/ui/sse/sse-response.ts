@@ -10,7 +10,7 @@ import { sseConverter } from './to-sse-events.js';
 
 /** Options of `sseResponse`. */
 export interface SSEResponseOptions extends PageOptions {
-  /** The `Last-Event-ID` of a page that comes back. Leaves out the events of its run up to this id. */
+  /** The `Last-Event-ID` of a page that comes back. Skips the events of its run up to this id. */
   readonly after?: string | undefined;
   /** Further headers of the response. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -19,9 +19,10 @@ export interface SSEResponseOptions extends PageOptions {
 const rules = { ...pageRules, after: text, headers: anything } satisfies OptionTable<SSEResponseOptions>;
 
 /**
- * Returns a web response with the events of a run as server-sent events. Each has the type of the event as its `event`,
- * the run and the number of its events so far as its `id`, and JSON as its data. Waiting deltas of one attempt are joined.
- * A disconnected client aborts the run.
+ * Returns a web response with the events of a run as server-sent events. `event` is the type of the event, and `data`
+ * is JSON. `id` is the id of the run with the number of its events so far.
+ *
+ * Waiting deltas of one attempt are joined. A disconnected client aborts the run.
  *
  * @example
  * const get = () => sseResponse(agent.stream('Hello'));
@@ -39,7 +40,7 @@ export function sseResponse(stream: RunStream<unknown>, options: SSEResponseOpti
   const conversion = {
     convert(next: AgentEvent): NumberedEvent[] {
       count += 1;
-      // The events of the runs inside of its calls follow.
+      // The first event belongs to the outermost run, whose id all event ids contain.
       run ??= next.runId;
       const isKnown = run === after.slice(0, last) && count <= Number(after.slice(last + 1));
       const id = `${run}:${count}`;
@@ -60,13 +61,13 @@ interface NumberedEvent {
   readonly id?: string;
 }
 
-/** Joins the deltas of one attempt, and keeps only the latest progress of a tool call. */
+/** Joins waiting deltas of one attempt. Keeps only the latest progress of a tool call. */
 const joining: Joining<NumberedEvent> = {
   keyOf({ event }) {
     const { type, runId = '' } = event;
     if (type === 'text-delta' || type === 'reasoning-delta') return `${runId}.${event.turn}.${event.attempt}`;
     if (type === 'tool-delta') return `${runId}.${event.callId}`;
-    // Without an id, two deltas may belong to two calls of the same tool.
+    // Without a call id, two deltas may belong to different calls of the same tool.
     if (type !== 'tool-input-delta' || event.callId === '') return undefined;
     return `${runId}.${event.attempt}.${event.callId}`;
   },

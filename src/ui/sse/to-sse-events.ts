@@ -9,13 +9,13 @@ import { SuspendedResponse } from '../suspended-response.js';
 import type { Converter } from './event-queue.js';
 import type { SSEEvent, SSEPendingAnswer, SSEPendingCall, SSEResult, SSERunEvent } from './sse-event.js';
 
-/** Options of a conversion of one run. */
+/** Options of the conversion of one run. */
 export interface SSEConverterOptions extends StreamTexts {
-  /** True if the page gets the calls and the answer that wait for decisions. */
+  /** True if the page receives the calls and the answer that wait for decisions. */
   readonly decides: boolean;
 }
 
-/** Returns the functions that convert the events of one run to the events that a page gets. */
+/** Returns the functions that convert the events of one run to the events for a page. */
 export function sseConverter(options: SSEConverterOptions): Converter<SSEEvent> {
   const own = new OwnEvents();
   const suspensions = new Map<string, SuspendedResponse>();
@@ -86,7 +86,7 @@ function convertTool(event: AgentEvent, texts: StreamTexts): SSERunEvent | undef
   }
   if (event.type !== 'decision') return undefined;
   const { point, type, call } = event.decision;
-  // A denied call of a resumed run has no tool events.
+  // A resumed run emits no tool events for a denied call.
   if (point !== 'resume' || type !== 'block' || call === undefined) return undefined;
   return { type: 'tool-denied', callId: call.id, name: call.name };
 }

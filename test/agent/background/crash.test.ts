@@ -10,7 +10,7 @@ import { watchRows } from '../../support/state/remaining-rows.js';
 
 const LOST = 'user: The process that ran the background work "build" stopped. It may have happened.';
 const ENDED = 'user: The background work "build" has ended: built';
-const STARTED = '"build" goes on in the background. Its result will follow as a message.';
+const STARTED = '"build" continues in the background. Its result will follow as a message.';
 
 /** Starts a work in one process, and opens its conversation in another. A process whose clock stands still has stopped. */
 async function twoProcesses() {

@@ -7,7 +7,7 @@ import { toolOf } from '../../support/agent/sample-tools.js';
 import { gate, pause, until } from '../../support/agent/settle.js';
 import { storeOver } from '../../support/state/store-over.js';
 
-const STARTED = '"build" goes on in the background. Its result will follow as a message.';
+const STARTED = '"build" continues in the background. Its result will follow as a message.';
 const ENDED = 'user: The background work "build" has ended: built';
 
 describe('the end of a background work', () => {

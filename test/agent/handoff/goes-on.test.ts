@@ -69,7 +69,7 @@ describe('the next run', () => {
 
     expect(text).toBe('Hello.');
     expect(logger.lines).toEqual([
-      'warn: Agent "triage" goes on in place of agent "sales", to which none of its handoffs leads.',
+      'warn: Agent "triage" continues, because it has no handoff to agent "sales" of the last message.',
     ]);
   });
 
@@ -139,7 +139,7 @@ describe('calls that wait beside a handoff', () => {
     const result = await triage.run('', { messages: json(waiting.history), resume: { e: 'approve' } });
 
     expect(result).toMatchObject({ status: 'completed', text: 'Hello.' });
-    expect(resultsIn(result.history)).toEqual({ h: 'The conversation goes on with "billing".', e: 'hi' });
+    expect(resultsIn(result.history)).toEqual({ h: 'The conversation continues with "billing".', e: 'hi' });
     expect(log).toEqual([
       ...['triage: beforeAgent', 'triage: echo', 'triage: afterAgent'],
       ...['billing: beforeAgent', 'billing: beforeModel', 'billing: afterAgent'],

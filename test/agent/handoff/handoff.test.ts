@@ -21,7 +21,7 @@ describe('a handoff', () => {
     expect(transcript(result.messages)).toEqual([
       'user: What do I owe?',
       'assistant: call to_billing to_billing',
-      'tool: to_billing=The conversation goes on with "billing".',
+      'tool: to_billing=The conversation continues with "billing".',
       'assistant: You owe 40 €.',
     ]);
     expect(result.messages.map((message) => message.role === 'assistant' && message.agent)).toEqual([
@@ -95,7 +95,7 @@ describe('a handoff', () => {
 
     const { history } = await triage.run('Hi.');
 
-    expect(resultsIn(history)).toEqual({ call_1: 'The conversation goes on with "billing".', call_2: 'late' });
+    expect(resultsIn(history)).toEqual({ call_1: 'The conversation continues with "billing".', call_2: 'late' });
     expect(log.filter((line) => line.endsWith('echo'))).toEqual(['triage: echo']);
   });
 
@@ -117,7 +117,7 @@ describe('a handoff', () => {
 
     expect([triage.name, text]).toEqual(['triage', 'Hello.']);
     expect(resultsIn(history).call_2).toBe(
-      '!The conversation cannot go on with agent "legal": another call of this turn has handed the conversation over.',
+      '!The conversation cannot continue with agent "legal": another call of this turn has handed the conversation over.',
     );
   });
 

@@ -44,7 +44,7 @@ describe('the limits of an agent hold after it has handed the run over', () => {
     const error = (await rejectionOf(triage.run('Hi.'))) as { history: [] };
 
     expect(resultsIn(error.history)).toEqual({
-      to_billing: 'The conversation goes on with "billing".',
+      to_billing: 'The conversation continues with "billing".',
       a: 'a',
       b: '!The call was not run: The run of agent "triage" reached its limit of 2 tool calls (3 used).',
     });

@@ -10,7 +10,7 @@ import { resultsIn } from '../../support/agent/transcript.js';
 
 const description = 'Hands over.';
 const refusal = (problem: string, agent = 'billing') =>
-  `!The conversation cannot go on with agent "${agent}": ${problem}.`;
+  `!The conversation cannot continue with agent "${agent}": ${problem}.`;
 
 /** Triage tries to hand over, and then answers itself. */
 const stays = (lifecycle: AgentLifecycle[] = []) =>

@@ -108,8 +108,8 @@ describe('a call that waits inside of two agents', () => {
 
   test.each<[string, Record<string, unknown>, string]>([
     ['an unknown id', { 'call_1/call_2': 'approve' }, 'not open: "call_1/call_2"'],
-    ['an approval of a call that leads to it', { call_1: 'approve' }, 'Decide on what waits inside of it.'],
-    ['an approval of a call between', { 'call_1/call_1': 'approve' }, 'Decide on what waits inside of it.'],
+    ['an approval of a call that leads to it', { call_1: 'approve' }, 'Decide on the waiting calls of its nested run.'],
+    ['an approval of a call between', { 'call_1/call_1': 'approve' }, 'Decide on the waiting calls of its nested run.'],
     ['both', { call_1: 'deny', [LEAF]: 'approve' }, 'not open: "call_1"'],
     ['a result', { [LEAF]: { result: 'paid' } }, 'only a call of a tool without `execute` takes one'],
     ['an unknown decision', { [LEAF]: 'yes' }, `The decision on "${LEAF}" must be`],

@@ -339,7 +339,7 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
 
     test('refuses to make steps outside of a workflow and inside of a step', async () => {
       expect(() => dbosStep()).toThrow(DurableSetupError);
-      expect(() => dbosStep()).toThrow('`dbosStep()` was called outside of a DBOS workflow');
+      expect(() => dbosStep()).toThrow('`dbosStep()` was called outside a DBOS workflow');
       const body = () => DBOS.runStep(async () => dbosStep().id, { name: 'mine' });
 
       expect(await rejectionOf((await dbos.start('inside', body)).getResult())).toBeInstanceOf(DurableSetupError);
@@ -361,7 +361,7 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
       const inside = await rejectionOf((await dbos.start('nested', inStep)).getResult());
       expect(elsewhere).toMatchObject({ code: 'ERR_RUN_ABORTED', cause: { code: 'ERR_DURABLE_SETUP' } });
       expect(String((elsewhere as Error).cause)).toContain('Step "start" of workflow "maker" began in "borrower".');
-      expect(String((inside as Error).cause)).toContain('began inside of another step');
+      expect(String((inside as Error).cause)).toContain('began inside another step');
     });
 
     test('refuses an SDK that is not the DBOS class', () => {

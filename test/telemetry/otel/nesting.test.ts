@@ -27,7 +27,11 @@ const fetching = defineTool({
   execute: () => inOwnSpan('GET /', () => moment().then(() => 'Fetched.')),
 });
 
-function createAgent(name: string, script: Parameters<typeof scriptedModel>[0], tools: readonly Tool[] = [fetching]): Agent {
+function createAgent(
+  name: string,
+  script: Parameters<typeof scriptedModel>[0],
+  tools: readonly Tool[] = [fetching],
+): Agent {
   const model = scriptedModel(script, { id: 'm', perRun: true });
   return new Agent({ name, model, tools, lifecycle: [openTelemetry()] });
 }

@@ -10,7 +10,7 @@ import { keepingLogger } from '../../support/agent/silent-logger.js';
 import { ChatClient, post } from '../../support/ui/chat-client.js';
 import { postTo, remoteHandler, startChatServer } from '../../support/ui/chat-server.js';
 
-const UNKNOWN = 'The chat is unknown, or belongs to somebody else.';
+const UNKNOWN = 'The chat is unknown, or belongs to another user.';
 const ID = { id: 'm1', role: 'user' } as const;
 const message = { ...ID, parts: [{ type: 'text' as const, text: 'Hi' }] };
 

@@ -9,13 +9,13 @@ import { readAnswer } from './read-answer.js';
 
 type Check = OutputCheck['check'];
 
-/** More values of one answer are not checked. */
+/** At most this many values of one answer are checked. */
 const MOST_VALUES = 20;
 
 const NOT_JSON: StandardIssue = { message: 'it is not JSON' };
 const AMBIGUOUS: StandardIssue = { message: 'it has several JSON values that fit' };
 
-/** Checks the answer. Discards it if another turn has to follow. */
+/** Checks the answer. If a message was added meanwhile, discards the answer, unless no turn is left for another one. */
 export async function review(run: Run, answer: string): Promise<void> {
   run.output = await checkOutput(run, answer);
   if (run.answer === undefined || run.conversation.queue === undefined) return;
@@ -30,9 +30,12 @@ export async function review(run: Run, answer: string): Promise<void> {
 }
 
 /**
- * Returns the checked value of an answer. After the first mismatch the answer is discarded, and a user message tells
- * the model what is wrong. After the second mismatch throws OutputInvalidError. A refused answer, an answer that was cut
- * off, and an answer of a hook are not repaired.
+ * Returns the checked value of an answer.
+ *
+ * After the first mismatch, discards the answer and tells the model in a user message what is wrong. Throws
+ * OutputInvalidError after the second mismatch.
+ *
+ * Does not ask again after an answer that was refused, was cut off or came from a hook.
  */
 export async function checkOutput(run: Run, answer: string): Promise<unknown> {
   const { output, maxTurns } = run.config;
@@ -63,12 +66,12 @@ function invalidOutput(output: InvalidOutput): OutputInvalidError {
   return new OutputInvalidError(`The answer ${cause}does not match the output schema: ${described}`, output);
 }
 
-/** The message of an issue can quote the answer, which must not get into logs. */
+/** Removes the message of an issue: it can quote the answer, which must not get into logs. */
 function withoutAnswer(issue: StandardIssue): StandardIssue {
   return issue === NOT_JSON || issue === AMBIGUOUS ? issue : { message: 'invalid (see `issues`)', path: issue.path };
 }
 
-/** Checks the values in an answer. The value is the one that fits. */
+/** Checks the JSON values in an answer. Returns the only value that fits. */
 async function checkText({ check }: OutputCheck, answer: string): Promise<StandardResult<unknown>> {
   const { values, isBroken } = readAnswer(answer);
   if (isBroken || values.length === 0) return { issues: [NOT_JSON] };
@@ -93,15 +96,15 @@ async function checkValue(check: Check, value: unknown): Promise<StandardResult<
 }
 
 /**
- * Checks a value again that did not fit. Many models write `null` for an optional field that they leave out, so a member
- * that is `null` counts as absent if that alone is wrong. Otherwise returns the given issues.
+ * Checks an invalid value again without its `null` members, because many models write `null` for an optional member
+ * that they omit. Returns the given issues if the value still does not fit.
  */
 export async function checkAgain(
   check: Check,
   value: unknown,
   issues: readonly StandardIssue[],
 ): Promise<StandardResult<unknown>> {
-  // The issue of a union names the union, not the member.
+  // For a union, the path of the issue ends at the union and not at the member.
   for (const remove of [removeNull, removeNulls]) {
     const copy = copyData(value);
     const removed = issues.map(({ path = [] }) => remove(copy, path.map(keyOf)));

@@ -38,8 +38,8 @@ function outputCheck(schema: StandardSchema, jsonSchema: JsonSchema | undefined)
 }
 
 /**
- * Checks the answer against the output schema. Discards the answer if another turn has to follow, because the answer is not
- * valid or a message was added after it.
+ * Checks the answer against the output schema. Discards the answer if it is invalid, or if a message was added after
+ * it.
  */
 export function reviewAnswer(run: Run): Promise<void> | undefined {
   const { answer, pending, config, conversation } = run;

@@ -1,10 +1,10 @@
 import type { AgentEvent } from '../../agent-event.js';
 import { beginningOf, withoutThought } from './read-answer.js';
 
-/** A long text is read again when it has grown by this factor, so that the work stays in proportion to the text. */
+/** A long text is parsed again only after it has grown by this factor, so that the total work stays linear. */
 const GROWTH = 1.02;
 
-/** Yields the value of a JSON answer while it is written. Each attempt and each turn begins another answer. */
+/** Yields the partial value of a JSON answer as its text arrives. Starts again with each attempt and each turn. */
 export async function* partialValues<Value>(
   events: AsyncIterable<AgentEvent>,
   own: { has(event: AgentEvent): boolean },
@@ -36,8 +36,8 @@ const UNFINISHED_STRING = /\s*"(?:[^"\\]|\\.)*/sy;
 const UNFINISHED_ESCAPE = /\\u[\da-f]{0,3}$/i;
 
 /**
- * Returns the JSON of an object or an array that is still written: without its unfinished key, number or word, and closed. Returns
- * undefined before it begins.
+ * Completes the JSON of an unfinished object or array: removes an unfinished key, number or word, and adds the closing
+ * brackets. Returns undefined if no object or array has begun.
  */
 function closedJson(answer: string): string | undefined {
   const visible = withoutThought(answer);
@@ -62,7 +62,7 @@ function closedJson(answer: string): string | undefined {
   }
 }
 
-/** Returns the JSON with the string that is still written at the end. Returns undefined if the end is another value. */
+/** Completes JSON whose last value is an unfinished string. Returns undefined if the last value is not a string. */
 function withString(text: string, at: number, closing: readonly string[]): string | undefined {
   UNFINISHED_STRING.lastIndex = at;
   const [begun] = UNFINISHED_STRING.exec(text) ?? [];

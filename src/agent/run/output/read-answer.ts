@@ -1,12 +1,12 @@
 /** The JSON values in an answer. */
 export interface AnswerValues {
-  /** The outermost values in their order. A value inside of another one is not listed. */
+  /** The outermost values, in order. Nested values are not listed. */
   readonly values: readonly unknown[];
-  /** True if a value in the answer is not valid JSON or is cut off. Then nobody knows which value is meant. */
+  /** True if a value in the answer is invalid JSON or is cut off. Then the intended value is unknown. */
   readonly isBroken: boolean;
 }
 
-/** Text of brackets that were never closed is scanned this often. */
+/** Limits the scans for a closing bracket in an answer with unclosed brackets. */
 const MOST_SCANS = 100;
 
 /** Matches the thoughts before an answer. Some servers leave out the opening tag. */
@@ -16,8 +16,8 @@ const THOUGHT = /^\s*<(think|thinking|thought|reasoning)>.*?(?:<\/\1>|$)|^(?:(?!
 const BEGINNING = /\{\s*(?:["'}]|[\w$]+\s*:)|\[\s*(?:["'[{\]\d-]|true|false|null)/y;
 
 /**
- * Finds the JSON values in an answer: the whole text, or else the objects and arrays between its words, and the other values in
- * code fences. Thoughts before the answer do not count.
+ * Finds the JSON values in an answer: the whole text, or else the objects and arrays between words and the values in
+ * code fences. Ignores thoughts before the answer.
  */
 export function readAnswer(answer: string): AnswerValues {
   for (const text of [answer, withoutThought(answer)]) {

@@ -18,9 +18,10 @@ import type { ToolResult } from '../../../tools/tool.js';
 import { errorResult, toGivenResult } from '../../../tools/tool-result.js';
 
 /**
- * The decision on a suspended tool call or answer. A call of a tool without `execute` takes its result, or a denial; every
- * other call takes an approval or a denial. `{ approve: input }` lets the call run with these arguments, which must fit the
- * schema of its tool.
+ * The decision on a suspended tool call or answer. A call of a tool without `execute` takes its result or a denial.
+ * Every other call takes an approval or a denial.
+ *
+ * `{ approve: input }` runs the call with these arguments, which must match the tool's schema.
  */
 export type ResumeDecision =
   | 'approve'
@@ -30,33 +31,42 @@ export type ResumeDecision =
   | GivenResult;
 
 /**
- * Decisions keyed by the ids in `pending`. At least one is required; undecided calls keep waiting. A call that leads to a
- * waiting call can be denied, too: its id is the first part of that id. The type accepts any string, so that
- * `Object.fromEntries` compiles. A run refuses every string except 'approve' and 'deny'.
+ * Decisions keyed by the ids in `pending`. At least one is required; undecided calls keep waiting.
+ *
+ * A call of an enclosing run can be denied too: its id is the first part of the pending id.
+ *
+ * The type accepts any string, so that `Object.fromEntries` compiles. A run refuses every string except 'approve' and
+ * 'deny'.
  */
 export type ResumeDecisions = Readonly<Record<string, ResumeDecision | (string & Record<never, never>)>>;
 
 /** The open tool calls of a conversation, and the decisions on them. */
 export interface ResumedCalls extends OpenCalls {
-  /** By the id of the call. A call with a run inside that goes on is approved. A call without a decision waits on. */
+  /**
+   * The decisions by call id. A call whose nested run continues counts as approved. A call without a decision keeps
+   * waiting.
+   */
   readonly decisions: Readonly<Record<string, ResumeDecisions[string] | 'again'>>;
-  /** The decisions on what waits inside of a call, by the id of the call. */
+  /** The decisions on the nested run of a call, by the id of the call. */
   readonly inside: ReadonlyMap<string, ResumeDecisions>;
-  /** Everything that waits, at every depth. */
+  /** All waiting calls and answers, at every depth. */
   readonly waiting: readonly Waiting[];
   /** The messages after the open calls. They are added again after the results of the calls. */
   readonly later: readonly Message[];
 }
 
-/** The messages that a run continues from, and what a suspended run left open: tool calls, or its answer. */
+/** The messages from which a run continues, and the open tool calls or the open answer of a suspended run. */
 export interface Continuation {
-  /** The messages up to the open calls. Known results of that turn are added again together with the new results. */
+  /**
+   * The messages up to the open calls. The results that the turn already has are added again, together with the new
+   * results.
+   */
   readonly history: readonly Message[];
   readonly calls?: ResumedCalls | undefined;
   readonly answer?: DecidedAnswer | undefined;
 }
 
-/** A suspended answer, by its position in the history, and the decision on it. */
+/** The decision on a suspended answer, and the position of the answer in the history. */
 export interface DecidedAnswer {
   readonly index: number;
   readonly decision: Exclude<ResumeDecision, EditedApproval | GivenResult>;
@@ -64,7 +74,7 @@ export interface DecidedAnswer {
 
 /** Facts about the messages that a run starts from. */
 interface KnownHistory {
-  /** The number of messages, from the first one, that have been checked. */
+  /** The number of leading messages that have been checked. */
   readonly closed?: number | undefined;
   /** Why the open calls wait. */
   readonly waits?: readonly SuspendedCall[] | undefined;
@@ -73,8 +83,8 @@ interface KnownHistory {
 }
 
 /**
- * Checks the messages that a run starts from. If tool calls have no result, there must be a decision on at least one of them,
- * and every decision must be on a call that waits, at any depth. Otherwise throws ResumeInvalidError.
+ * Checks the messages that a run starts from. If tool calls are open, at least one needs a decision, and each decision
+ * must be on a waiting call, at any depth. Otherwise throws ResumeInvalidError.
  */
 export function continueFrom(
   messages: readonly Message[],
@@ -107,9 +117,10 @@ export function continueFrom(
 }
 
 /**
- * Throws a ResumeInvalidError if a decision does not fit its call, such as a result of a call that Keelson runs. The caller
- * runs the calls for which `needsResult` returns true. Of them, and of those that the provider runs, nobody changes the
- * arguments.
+ * Throws a ResumeInvalidError if a decision does not fit its call, such as a result for a call that Keelson runs.
+ *
+ * `needsResult` returns true for the calls that the caller runs. The arguments of these calls, and of calls that the
+ * provider runs, cannot be changed.
  */
 export function checkResults(
   { open, decisions, inside, waiting }: ResumedCalls,
@@ -127,13 +138,13 @@ export function checkResults(
   }
 }
 
-/** Returns the ids of the calls that lead to something that waits. */
+/** Returns the ids of the enclosing calls of everything that waits. */
 function callersOf(waiting: readonly Waiting[]): readonly string[] {
   const paths = waiting.map(({ callers }) => callers.map(({ id }) => id));
   return [...new Set(paths.flatMap((path) => path.map((_, at) => path.slice(0, at + 1).join(BETWEEN))))];
 }
 
-/** Divides decisions into those on the calls themselves, and those on what waits inside of them. */
+/** Divides decisions into the decisions on the calls themselves, and the decisions on their nested runs. */
 function decisionsOn(
   open: readonly ToolCallPart[],
   decisions: ResumeDecisions,
@@ -149,7 +160,7 @@ function decisionsOn(
   return { decisions: resolveEdits(own, open), inside };
 }
 
-/** Returns the decisions on what waits inside of a call, by the ids there, or undefined without one. */
+/** Returns the decisions on the nested run of a call, by the ids in that run. Returns undefined without any. */
 function decisionsInside(decisions: ResumeDecisions, call: string): ResumeDecisions | undefined {
   const prefix = call + BETWEEN;
   const inside = Object.entries(decisions).filter(([id]) => id.startsWith(prefix));
@@ -176,10 +187,13 @@ function assertFits(id: string, decision: unknown, kind: CallKind | 'agent'): vo
   if (problem !== undefined) throw new ResumeInvalidError(`The decision on "${id}" ${problem}`, [id]);
 }
 
-/** Returns the problem with a valid decision on a call, or undefined. A call of the kind `agent` has a run inside that waits. */
+/**
+ * Explains why a valid decision does not fit a call, or returns undefined. The kind `agent` stands for a call whose
+ * nested run waits.
+ */
 export function misfitOf(decision: unknown, kind: CallKind | 'agent'): string | undefined {
   if (kind === 'agent' && (decision === 'approve' || isEdit(decision) || isGivenResult(decision)))
-    return "must be 'deny': the call has begun. Decide on what waits inside of it.";
+    return "must be 'deny': the call has begun. Decide on the waiting calls of its nested run.";
   if (kind !== 'agent' && isEdit(decision)) return refusalOf(kind);
   if (kind === 'result' && decision === 'approve')
     return "must be { result } or 'deny', got 'approve': its tool has no `execute`, so only the caller can run it.";
@@ -196,7 +210,10 @@ interface Decided {
   readonly decisions: ResumeDecisions;
 }
 
-/** Throws a ResumeInvalidError unless there is a decision, and all are on these ids. */
+/**
+ * Throws a ResumeInvalidError if nothing is decided, an id is unknown, or a decision is invalid. The known ids are
+ * `ids` and `others`.
+ */
 function assertDecided({ ids, others = [], decisions }: Decided, what: string): void {
   const refuse = (wrong: readonly string[], problem: (ids: string) => string) => {
     if (wrong.length > 0) throw new ResumeInvalidError(problem(wrong.map((id) => `"${id}"`).join(', ')), wrong);

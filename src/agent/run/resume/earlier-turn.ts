@@ -2,7 +2,7 @@ import type { AssistantMessage } from '../../../model/message.js';
 import type { EarlierTurn } from '../../agent-event.js';
 import type { Run } from '../run.js';
 
-/** Returns the turn that a nested run goes on with. Undefined for a run that begins. */
+/** Returns the turn from which a nested run continues. Returns undefined for a new run. */
 export function earlierTurnOf({ attached, conversation }: Run): EarlierTurn | undefined {
   const { turnsBefore: turn } = attached;
   const { history, resuming } = conversation;
@@ -12,7 +12,7 @@ export function earlierTurnOf({ attached, conversation }: Run): EarlierTurn | un
   return { turn, message: withoutInside(message), results: calls?.results ?? [] };
 }
 
-/** Leaves out the runs inside of the calls, which have events of their own. */
+/** Removes the nested runs from a message, because they have their own events. */
 function withoutInside(message: AssistantMessage): AssistantMessage {
   const content = message.content.map((part) => (part.type === 'tool-call' ? { ...part, inside: undefined } : part));
   return { ...message, content };

@@ -47,7 +47,7 @@ export async function takeOver(run: Run, messages: readonly Message[], resume: R
   conversation.continueFrom(start);
 }
 
-/** The record of a session tells which calls wait for a result. Without a session, the tools tell it. */
+/** The record of a session knows which calls wait for a result. Without a session, the tools decide. */
 function needsResult({ waits }: Run['attached'], { id }: ToolCallPart): boolean | undefined {
   return waits?.some((call) => call.id === id && call.needs === 'result');
 }
@@ -86,9 +86,11 @@ async function runOpenCalls(turn: Turn, resumed: ResumedCalls, message: UserMess
 }
 
 /**
- * Makes the calls of a resumed run. Approved calls run, with their hooks, and with the arguments of the person if there are
- * some. Denied calls get an error result, and calls that the caller ran get theirs. Calls without a decision wait on. The
- * messages that followed the calls are added after the results.
+ * Prepares the calls of a resumed run. Approved calls run with their hooks, and with the changed arguments if a person
+ * changed them. Denied calls get an error result; calls that the caller ran get its result. Undecided calls keep
+ * waiting.
+ *
+ * The messages that followed the calls are added after the results.
  */
 export function resumedCalls(run: Run, resumed: ResumedCalls, message: Message | undefined): ToolCalls {
   const { results, open, later } = resumed;
@@ -126,7 +128,7 @@ export function resumedCalls(run: Run, resumed: ResumedCalls, message: Message |
   return new ToolCalls(run, calls.map(callAsRun), prior);
 }
 
-/** Why a call waits, if the messages of the run were passed on without the reason. */
+/** The reason of a waiting call whose messages were passed on without a reason. */
 const UNKNOWN = { reason: 'The call waits for a decision.', by: 'resume' } as const;
 
 const RESUME = { by: 'resume', point: 'resume' } as const;
@@ -150,8 +152,8 @@ function givenResult(
 }
 
 /**
- * Returns the calls with the arguments of the person, which are also noted in the history: the call may be suspended again. A
- * call with a decision has no waiting run inside any more.
+ * Returns the calls with changed arguments applied. The history gets the same arguments, because the call may be
+ * suspended again. Removes the waiting nested run of each decided call.
  */
 function decidedCalls({ conversation }: Run, { calls, decisions, index }: ResumedCalls): readonly ToolCallPart[] {
   const decide = (call: ToolCallPart) => {
@@ -168,9 +170,10 @@ function decidedCalls({ conversation }: Run, { calls, decisions, index }: Resume
 }
 
 /**
- * Applies the decision on a suspended answer. An approved answer ends the run. If the history has messages after the
- * answer, or the caller passes one, the model is called to answer these first. After a denial, the model is called again;
- * the denied answer stays in the history.
+ * Applies the decision on a suspended answer. An approved answer ends the run, unless messages follow it; then the
+ * model answers these messages.
+ *
+ * After a denial, the model is called again, and the denied answer stays in the history.
  */
 async function decideAnswer(turn: Turn, decided: DecidedAnswer, message: UserMessage | undefined): Promise<void> {
   const { run } = turn;
@@ -181,7 +184,7 @@ async function decideAnswer(turn: Turn, decided: DecidedAnswer, message: UserMes
   const { index, decision } = decided;
   const { suspended: _suspended, ...own } = conversation.history[index] as AssistantMessage;
   const reason = typeof decision === 'object' ? decision.deny : undefined;
-  // On record, a denial and its message are one append.
+  // The record stores a denial and its message in one append.
   if (decision !== 'approve') conversation.push({ role: 'user', content: deniedAnswer(reason) });
   if (recorder !== undefined) await run.end.raceOwned(recorder.decide(run));
   conversation.resuming = undefined;
@@ -200,7 +203,7 @@ function replaceAt({ conversation }: Run, index: number, answer: AssistantMessag
   conversation.replace(conversation.history.with(index, answer));
 }
 
-/** Makes the text the answer of the run. If the history has messages after it, the run goes on with a model call. */
+/** Makes the text the answer of the run. If messages follow it in the history, the run continues with a model call. */
 async function giveAnswer({ run, events }: Turn, text: string, index: number): Promise<void> {
   const { conversation } = run;
   events?.replaceText(text);

@@ -7,15 +7,15 @@ import type { Model, ModelRequest, ToolSpec, Usage } from '../../../model/model.
 import type { Run } from '../run.js';
 import { ownerOf, type RunEngine } from '../run-config.js';
 
-/** Services cache no shorter beginning of a request. */
+/** Providers do not cache a shorter beginning of a request. */
 const LEAST_TOKENS = 1_024;
-/** Services cache whole blocks, and a service may count the end of a request apart. */
+/** Providers cache whole blocks, and may count the end of a request separately. */
 const SLACK_TOKENS = 256;
 const TTL_MS = { '5m': 300_000, '1h': 3_600_000 };
-/** The sessions of an agent whose last request is kept. */
+/** The number of sessions of an agent whose last request is kept. */
 const MOST_SESSIONS = 1_000;
 
-/** A request that was answered. */
+/** A request with an answer. */
 interface SentRequest {
   readonly run: Run;
   readonly at: number;
@@ -25,7 +25,7 @@ interface SentRequest {
   readonly tokens: number;
   /** The decisions of the run that led to the request. */
   readonly decisions: readonly Decision[];
-  /** The number of all decisions of the run so far. */
+  /** The number of decisions of the run before the next request. */
   readonly decided: number;
 }
 
@@ -33,8 +33,10 @@ const ofRuns = new WeakMap<Run, SentRequest>();
 const ofSessions = new WeakMap<RunEngine, Map<string, SentRequest>>();
 
 /**
- * Compares a request with the one before, in the same run or session. Emits `cache-miss` if the service has read fewer tokens from
- * its cache than it could have. The first request of a conversation, and a short one, have nothing to read.
+ * Compares a request with the previous request of the same run or session. Emits `cache-miss` if the provider read
+ * fewer tokens from its cache than possible.
+ *
+ * Skips the first request of a conversation and short requests.
  */
 export function reportCacheMiss(run: Run, request: ModelCallRequest, usage: Usage): void {
   const before = exchange(run, request, usage);
@@ -52,7 +54,7 @@ export function reportCacheMiss(run: Run, request: ModelCallRequest, usage: Usag
   });
 }
 
-/** Keeps the request. Returns the one before. */
+/** Stores the request. Returns the previous one. */
 function exchange(run: Run, request: ModelCallRequest, usage: Usage): SentRequest | undefined {
   const before = latestOf(run);
   const { messages, tools, toolChoice, output, settings, model } = request;
@@ -63,7 +65,7 @@ function exchange(run: Run, request: ModelCallRequest, usage: Usage): SentReques
     model,
     at: run.context.clock.now(),
     parts: { messages: [...messages], tools, toolChoice, output, settings },
-    // A service that counts what it writes caches nothing else.
+    // A provider that counts cache writes caches only the counted tokens.
     tokens: cacheWriteTokens === undefined ? inputTokens : cachedInputTokens + cacheWriteTokens,
     decisions: run.decisions.slice(before?.run === run ? before.decided : 0),
     decided,
@@ -103,7 +105,7 @@ function causeOf(difference: CacheDifference | undefined, { before, now }: Neigh
   return now.at - before.at >= TTL_MS[ttl] ? 'expired' : 'evicted';
 }
 
-/** Services read a request in this order: tools, instructions, messages. */
+/** Providers cache a request in this order: tools, instructions, messages. */
 function firstDifference(before: SentRequest['parts'], now: SentRequest['parts']): CacheDifference | undefined {
   return (
     toolDifference(before.tools, now.tools) ??
@@ -125,7 +127,7 @@ function isSameTool(one: ToolSpec | undefined, other: ToolSpec | undefined): boo
   return isSameData(shown[0], shown[1]);
 }
 
-/** Messages behind those of the request before are new, and no difference. */
+/** Messages after the end of the previous request are new, so they are not a difference. */
 function messageDifference(before: readonly Message[], now: readonly Message[]): CacheDifference | undefined {
   const [old, told] = [before, now].map((messages) => (messages[0]?.role === 'system' ? messages[0] : undefined));
   if (!isSameData(old, told)) return { part: 'instructions' };
@@ -134,7 +136,7 @@ function messageDifference(before: readonly Message[], now: readonly Message[]):
   return at < 0 ? undefined : { part: 'message', index: at - first, role: now[at]?.role ?? before[at]?.role };
 }
 
-/** Services put these settings into the beginning of a request. */
+/** Providers put these settings at the beginning of a request. */
 function settingDifference(before: SentRequest['parts'], now: SentRequest['parts']): CacheDifference | undefined {
   const values = ({ output, toolChoice, settings }: SentRequest['parts']): Readonly<Record<string, unknown>> => ({
     output: output?.schema,
@@ -146,7 +148,7 @@ function settingDifference(before: SentRequest['parts'], now: SentRequest['parts
   return name === undefined ? undefined : { part: 'settings', name };
 }
 
-/** The hook points by which a lifecycle changes a part, beside `wrapModelCall`. */
+/** The hook points at which a lifecycle can change each part, besides `wrapModelCall`. */
 const POINTS: Readonly<Partial<Record<CacheDifference['part'], Decision['point']>>> = {
   tool: 'beforeToolSelection',
   message: 'beforeModel',
@@ -158,7 +160,10 @@ function fieldOf({ part, name = '' }: CacheDifference): string {
   return part === 'tool' ? 'tools' : 'messages';
 }
 
-/** Returns the lifecycles that changed the part in this request. If none did, those that changed it in the one before. */
+/**
+ * Returns the lifecycles that changed the part in this request. Without any, returns those that changed it in the
+ * previous request.
+ */
 function changersOf(difference: CacheDifference, { before, now }: Neighbours): readonly string[] {
   const isChange = ({ type, point, after }: Decision) =>
     type === 'modify' &&

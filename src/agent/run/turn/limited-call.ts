@@ -43,7 +43,7 @@ function startTimers({ clock, timeouts }: RunConfig, stop: Stop): () => void {
   return start(timeouts.firstPartMs, "model call's first part");
 }
 
-/** Asks the budgets. */
+/** Returns the first refusal of the budgets, if one is used up. */
 export function askBudgets(end: RunEnd, budgets: readonly Budget[], call: BudgetedCall): (usage: Usage) => void {
   const payments = budgets.map((budget) => {
     const answer = budget.admit(call);

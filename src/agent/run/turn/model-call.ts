@@ -9,8 +9,10 @@ import type { Run } from '../run.js';
 import type { ModelStep } from './model-step.js';
 
 /**
- * The innermost step of `wrapModelCall`: calls the model within its time limits, makes its response whole, and counts the
- * tokens. Rejects with the abort of the run, with an error that names its source, or with a ModelError.
+ * The innermost step of `wrapModelCall`: calls the model within its time limits, completes the response, and counts the
+ * tokens.
+ *
+ * Rejects with the abort of the run, with an error that names its source, or with a ModelError.
  */
 export async function callModel(request: ModelCallRequest, scope: CallScope): Promise<ModelResponse> {
   const step = scope as ModelStep;
@@ -38,7 +40,7 @@ export async function callModel(request: ModelCallRequest, scope: CallScope): Pr
     }
     return response;
   } catch (error) {
-    // A call that was left behind has no failure for its hooks to repeat.
+    // The hooks have abandoned a call after the step closed, so nobody can repeat its failure.
     const failure = step.open ? failureOf(run, request.model.id, error) : new RunEndedError('next');
     watched?.({ error: failure });
     throw failure;
@@ -48,7 +50,7 @@ export async function callModel(request: ModelCallRequest, scope: CallScope): Pr
   }
 }
 
-/** The code is loaded on use: most runs have no listener for a cache that was missed. */
+/** The code is loaded on use: most runs have no listener for `cache-miss`. */
 async function watchCache(run: Run, request: ModelCallRequest, { usage }: ModelResponse): Promise<void> {
   const { reportCacheMiss } = await import('./cache-miss.js');
   reportCacheMiss(run, request, usage);
@@ -69,7 +71,7 @@ export function isPlainCall({ config, end, listeners, origin }: Run): boolean {
   return config.chain.wrapModelCall === undefined && !isWatched;
 }
 
-/** Makes a response whole, and counts its tokens. */
+/** Completes a response, and counts its tokens. */
 export function acceptResponse(run: Run, given: ModelResponse): ModelResponse {
   run.end.throwIfAborted();
   const response = wholeResponse(given);
@@ -93,7 +95,7 @@ export function budgetsOver({ config, origin }: Run): readonly Budget[] {
   return config.part === undefined ? outer : [...config.part.budgets, ...outer];
 }
 
-/** Drops parts that arrive after the response, or from a call that a hook has left behind. */
+/** Drops parts that arrive after the response, or from a model call that a hook has abandoned. */
 class PartGate {
   readonly request: ModelCallRequest;
   private open = true;

@@ -11,7 +11,7 @@ import type { ModelResponse } from '../../../model/model.js';
 export class ModelStep implements CallScope {
   open = true;
   busy = 0;
-  /** The responses by attempt. Text that one attempt has streamed is not taken for the text of another. */
+  /** The responses by attempt, so that the streamed text of one attempt is not compared with another response. */
   responses: ModelResponse[] | undefined = undefined;
   private stopper: Stop | undefined = undefined;
 
@@ -21,7 +21,7 @@ export class ModelStep implements CallScope {
     public request: ModelCallRequest,
   ) {}
 
-  /** Stopped when the run is aborted, or when a hook left its model call behind. */
+  /** Stopped when the run is aborted, or when a hook has abandoned its model call. */
   get stop(): Stop {
     if (this.stopper === undefined) {
       this.stopper = new Stop();
@@ -54,15 +54,15 @@ export class ModelStep implements CallScope {
 
 /** Makes the step of a model call without hooks. */
 export function plainStep(run: HookRun, request: ModelCallRequest): ModelStep {
-  // A model that takes no signal needs none: creating it takes longer than a nested run.
+  // If nothing can abort the run, the call gets no signal: creating a signal takes longer than a nested run.
   return run.end.stop === undefined ? new ModelStep(run, request) : wrappedStep(run, request);
 }
 
-/** Makes the step of model calls with hooks. The request creates its signal when it is read. */
+/** Makes the step of a model call with hooks. The request creates its signal on first access. */
 export function wrappedStep(run: HookRun, request: ModelCallRequest): ModelStep {
   const step = new ModelStep(run, request);
   step.request = new LazyRequest(request, step);
-  // Skipped if nothing can abort the run: defining the property takes as long as two empty hooks.
+  // Skipped if nothing can abort the run, because defining the property takes as long as two empty hooks.
   if (run.end.stop !== undefined) ownSignal(step.request);
   return step;
 }

@@ -5,13 +5,13 @@ import { isRunByCaller, rememberTool, toolOf } from '../../../tools/tool-set.js'
 import type { PendingAnswer, PendingCall, SuspendedRun } from '../../run-result.js';
 import type { Run } from '../run.js';
 
-/** Returns why a hook has suspended a call. */
+/** Returns the reason why a hook suspended a call. */
 export function questionIn(id: string, verdict: Verdict | undefined): SuspendedCall | undefined {
   if (verdict?.action.type !== 'suspend') return undefined;
   return { id, reason: verdict.action.reason, by: verdict.by };
 }
 
-/** Keeps the runs that wait inside of open calls in the history, for the next run. Returns the calls. */
+/** Stores the waiting nested runs of open calls in the history, for the next run. Returns the calls. */
 export function keepInside(
   { conversation }: Run,
   open: readonly ToolCallPart[],
@@ -28,7 +28,10 @@ export function keepInside(
   return open.map(keep);
 }
 
-/** Returns what waits in open calls: a call for its result if its tool has no `execute`, everything else for a decision. */
+/**
+ * Returns the waiting parts of open calls. A call of a tool without `execute` waits for its result, everything else for
+ * a decision.
+ */
 export function pendingIn(
   run: Run,
   open: readonly ToolCallPart[],

@@ -7,9 +7,11 @@ import { turnLimitOf } from '../turn-limit.js';
 import { failureOf } from './model-call.js';
 
 /**
- * Handles a failed model call. If the answer was empty, or the service refused a malformed tool call of its model, the next
- * turn asks the model again, once in a run. A second empty answer behind tool results is returned, unless the run has an output
- * schema. Otherwise throws the error that ends the run. `shown` is the text that the call has shown.
+ * Handles a failed model call. After an empty answer or a malformed tool call, the next turn asks the model again, once
+ * in a run.
+ *
+ * A second empty answer after tool results is returned, unless the run has an output schema. Otherwise throws the error
+ * that ends the run. `shown` is the text that the call has shown.
  */
 export function recoverFrom(run: Run, thrown: unknown, shown: string): ModelResponse | undefined {
   if (thrown === STEERED) return breakOff(run, shown);
@@ -29,15 +31,15 @@ export function recoverFrom(run: Run, thrown: unknown, shown: string): ModelResp
   return undefined;
 }
 
-/** Leaves an abandoned model call, and keeps the text that it has shown. */
+/** Abandons a model call because of an urgent message, and keeps the text that the call has shown. */
 function breakOff({ attached, conversation, end }: Run, text: string): undefined {
   end.throwIfAborted();
   if (attached.recorder !== undefined) attached.recorder.posts.steers += 1;
-  // Text of white space alone is refused by some providers.
+  // Some providers refuse a message that has only white space.
   if (text.trim() !== '') conversation.say({ role: 'assistant', content: [{ type: 'text', text }], stopped: true });
 }
 
-/** Some models have nothing to add to their tool calls. */
+/** Accepts an empty answer after tool results, because some models add nothing to them. */
 function emptyAnswer({ conversation, config }: Run, error: ModelError): ModelResponse {
   const { kind, cause, model } = error;
   const hasRun = conversation.added.some(({ role }) => role === 'tool');

@@ -10,7 +10,7 @@ import type { Run } from '../run.js';
 import { pendingIn } from './pending.js';
 import type { PriorResults } from './tool-calls.js';
 
-/** Checks a response after hooks, which may have made a part of it invalid. Such a change cannot be undone. */
+/** Checks a response that hooks may have changed. An invalid change cannot be undone, so it throws. */
 export function intactResponse(
   run: Run,
   response: ModelResponse,
@@ -27,7 +27,10 @@ export function intactResponse(
   }
 }
 
-/** Adds a response that a hook suspended to the conversation. The run ends with its calls, or its answer, as pending. */
+/**
+ * Adds a response that a hook suspended to the conversation. The run ends suspended, and its calls or its answer are
+ * `pending`.
+ */
 export function holdResponse(run: Run, content: readonly AssistantPart[], { action, by }: Verdict): void {
   const { conversation } = run;
   const calls = callsOf(content);
@@ -58,13 +61,13 @@ export function callsOf(content: readonly AssistantPart[]): readonly ToolCallPar
   return calls;
 }
 
-/** True if two of the calls have one id, or if an id could be that of a call inside of another one. */
+/** True if two calls have the same id, or if an id looks like the id of a nested call. */
 export function haveUnclearIds(calls: readonly ToolCallPart[]): boolean {
   if (calls.some(({ id }) => id.includes(BETWEEN))) return true;
   return calls.length > 1 && new Set(calls.map(({ id }) => id)).size < calls.length;
 }
 
-/** Replaces each id that another tool call of the response has too, or that could be that of a call inside of another one. */
+/** Replaces each id that is not unique in the response, or that looks like the id of a nested call. */
 export function withDistinctIds(content: readonly AssistantPart[], ids: Ids): readonly AssistantPart[] {
   const seen = new Set<string>();
   return content.map((part) => {

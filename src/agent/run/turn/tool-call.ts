@@ -58,7 +58,7 @@ export function runTool(call: ToolCall): Awaitable<ToolResult> {
 /** Finds the tool, checks the arguments and starts the tool. Never throws: a failure becomes an error result. */
 function begin(call: ToolCall): unknown {
   const { loop, input } = call;
-  // A hook may call the tool again.
+  // A hook may call `next` again, so remove the error of the last attempt.
   loop.toolErrors?.delete(call.callId);
   try {
     const refused = refusedByBudget(loop);
@@ -93,7 +93,7 @@ function refusedByBudget(run: Run): string | undefined {
   return undefined;
 }
 
-/** The output of a tool without `execute`. */
+/** Stands for the output of a tool without `execute`. */
 const RUN_BY_CALLER = Symbol('run by the caller');
 
 /** Runs the tool with the checked arguments. */
@@ -130,7 +130,10 @@ function finish(call: ToolCall, output: unknown): ToolResult {
   }
 }
 
-/** Suspends a call of a tool without `execute`. The caller has got the arguments of the model, so these must be the same. */
+/**
+ * Suspends a call of a tool without `execute`. Its caller already has the arguments of the model, so a hook must not
+ * have changed them.
+ */
 function leaveToCaller({ loop, input, calls, toolName: by }: ToolCall): ToolResult {
   const made = calls.parts.find(({ id }) => id === input.id);
   if (made?.name !== input.name || made.input !== input.input) {
@@ -139,7 +142,7 @@ function leaveToCaller({ loop, input, calls, toolName: by }: ToolCall): ToolResu
   throw suspend(loop, input, { type: 'suspend', reason: `The caller runs "${by}".`, by });
 }
 
-/** Suspends a call because the run inside is suspended. */
+/** Suspends a call because its nested run is suspended. */
 function waitInside({ loop, input }: ToolCall, inside: WaitingRun): ToolResult {
   const { agent: by } = inside;
   throw suspend(loop, input, { type: 'suspend', reason: `Agent "${by}" waits for decisions.`, by, inside });
@@ -188,7 +191,7 @@ export class ToolCall implements ToolContext, EnteredCall {
   readonly toolName: string;
   readonly context: unknown;
   readonly logger: Logger;
-  /** The key, if the call belongs to a session. */
+  /** The idempotency key, if the call belongs to a session. */
   private readonly recordedKey: string | undefined;
   private readonly turn: number;
   /** Set once the call has its result. */
@@ -210,7 +213,9 @@ export class ToolCall implements ToolContext, EnteredCall {
     this.turn = loop.context.turn;
   }
 
-  /** A view of its own, so that a run with this parent knows its call. */
+  /**
+   * The run as the tool sees it. Each call has its own view, so that a nested run can find the call that started it.
+   */
   get run(): ToolRun {
     this.view ??= Object.assign(new RunView(this.loop), { [CALL]: new OuterCall(this) });
     return this.view;
@@ -245,12 +250,12 @@ export class ToolCall implements ToolContext, EnteredCall {
     return this.view?.[CALL].inside ?? [];
   }
 
-  /** The run inside because of which the call waits. */
+  /** The suspended nested run, if the call waits for decisions. */
   get waits(): WaitingRun | undefined {
     return this.view?.[CALL].waits;
   }
 
-  /** A closure, so that a tool can destructure its context. */
+  /** Returns a closure, so that a tool can destructure its context. */
   get progress(): ToolContext['progress'] {
     return (data) => this.report(data);
   }

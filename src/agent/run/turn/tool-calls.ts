@@ -13,23 +13,26 @@ import type { Run } from '../run.js';
 import { keepInside, pendingIn, questionIn } from './pending.js';
 import { callTool, runTool, ToolCall } from './tool-call.js';
 
-/** Results and approvals that are known before the calls of a turn run. */
+/** Results and approvals that exist before the calls of a turn start. */
 export interface PriorResults {
-  /** By call id: results of an earlier run, denied calls, and calls whose response was cut off. */
+  /** By call id: results of an earlier run, of denied calls, and of calls in a response that was cut off. */
   readonly results: ReadonlyMap<string, ToolResult>;
   /** By call id: the name and arguments of each call that `resume` approved, as JSON. */
   readonly approved?: ReadonlyMap<string, string>;
   /** The ids of the calls whose arguments a person changed. */
   readonly edited?: ReadonlySet<string>;
-  /** By call id: why a call without a decision waits on. */
+  /** By call id: the reason why an undecided call keeps waiting. */
   readonly waits?: ReadonlyMap<string, SuspendedCall>;
-  /** By call id: the run inside that goes on. */
+  /** By call id: the nested run that continues. */
   readonly inside?: ReadonlyMap<string, ResumedInside>;
 }
 
 const NONE: ReadonlyMap<string, never> = new Map<string, never>();
 
-/** The tool calls of one turn. Each gets exactly one result, in call order, or is left open because a hook suspended it. */
+/**
+ * The tool calls of one turn. Each call gets exactly one result, in call order, unless a hook suspends it and leaves it
+ * open.
+ */
 export class ToolCalls implements CallsInFlight {
   halted = false;
   begun = 0;
@@ -40,11 +43,11 @@ export class ToolCalls implements CallsInFlight {
   readonly results: (ToolResultPart | undefined)[];
   entered: EnteredCall[] | undefined = undefined;
   cancelled: Set<string> | undefined = undefined;
-  /** The id of the call that has handed the run over. */
+  /** The id of the call that hands the run over. */
   handover: string | undefined = undefined;
-  /** The number of calls that others wait for. */
+  /** The number of calls that are running. */
   running = 0;
-  /** Ends the wait for the running calls. */
+  /** Resolves the promise of `execute`, which waits for the running calls. */
   release: (() => void) | undefined = undefined;
   private stopper: Stop | undefined = undefined;
 
@@ -57,8 +60,8 @@ export class ToolCalls implements CallsInFlight {
   }
 
   /**
-   * Starts the calls, within the run's limit of parallel calls. Returns a promise if a call is still running. Starts no call
-   * if a hook has ended the run.
+   * Starts the calls, within the run's limit of parallel calls. Returns a promise if a call is still running. Starts
+   * nothing if a hook has ended the run.
    */
   execute(): Promise<void> | undefined {
     if (this.run.end.verdict !== undefined) return undefined;
@@ -71,8 +74,10 @@ export class ToolCalls implements CallsInFlight {
   }
 
   /**
-   * Adds the results to the conversation as one message in call order, then the messages that were added during the turn. A
-   * call without a result gets an error result, unless it was suspended and the run continues.
+   * Adds the results to the conversation as one message in call order, followed by the messages that were added during
+   * the turn.
+   *
+   * A call without a result gets an error result, unless it was suspended and the run continues.
    */
   addResults(): void {
     const { run, results } = this;
@@ -80,7 +85,7 @@ export class ToolCalls implements CallsInFlight {
     run.conversation.resuming = undefined;
     const pending = results.includes(undefined) ? closeOpenCalls(this) : undefined;
     this.halted = true;
-    // Aborts tools that an abandoned hook left running.
+    // Aborts tools that still run because a hook abandoned them.
     this.stopper?.stop(this.reason);
     const present = pending === undefined ? results : results.filter((result) => result !== undefined);
     if (present.length > 0) run.conversation.push({ role: 'tool', content: present as ToolResultPart[] });
@@ -91,7 +96,7 @@ export class ToolCalls implements CallsInFlight {
   get stop(): Stop {
     if (this.stopper === undefined) {
       this.stopper = new Stop();
-      // A tool that reads its signal must also get an abort by `agent.close()`.
+      // A tool that reads its signal must also receive an abort by `agent.close()`.
       this.run.end.stopper();
       if (this.halted) this.stopper.stop(this.run.end.abortError ?? this.reason);
     }
@@ -123,7 +128,7 @@ export class ToolCalls implements CallsInFlight {
 
   cancel(id: string, text: string): boolean {
     const isKnown = this.suspended.has(id) || this.prior.results.has(id) || this.prior.waits?.has(id);
-    // A durable run cannot cancel a call again in a replay.
+    // A replay of a durable run could not repeat the cancellation.
     if (isKnown || this.run.effects !== undefined || !this.accepts(id)) return false;
     this.cancelled ??= new Set();
     this.cancelled.add(id);
@@ -143,13 +148,13 @@ export class ToolCalls implements CallsInFlight {
   }
 }
 
-/** Starts calls, as many as may run at the same time. */
+/** Starts calls up to the limit of parallel calls. */
 function startMore(calls: ToolCalls): void {
   const { run, parts, prior, results } = calls;
   while (!calls.halted && calls.running < run.config.parallelToolCalls && calls.begun < parts.length) {
     const index = calls.begun++;
     const part = parts[index] as ToolCallPart;
-    // `addResults` adds a result that is already known.
+    // `addResults` adds the results that are already known.
     if (prior.results.has(part.id) || prior.waits?.has(part.id) || results[index] !== undefined) continue;
     run.turn?.events?.startTool(part);
     calls.running += 1;
@@ -172,14 +177,17 @@ async function follow(calls: ToolCalls, index: number, outcome: PromiseLike<Tool
   goOn(calls);
 }
 
-/** Starts the calls that wait, or ends the wait for the calls. */
+/** Starts the remaining calls. If no call is running, ends the wait of `execute`. */
 function goOn(calls: ToolCalls): void {
   if (calls.halted) return;
   startMore(calls);
   if (calls.running === 0) calls.release?.();
 }
 
-/** Ends the wait for a call. Returns false if it needs no result: it has one, or a hook suspended it. */
+/**
+ * Counts a running call as ended. Returns true if its outcome still counts: it has no result, no hook suspended it, and
+ * the calls were not halted.
+ */
 function leave(calls: ToolCalls, index: number): boolean {
   // A result that arrives after the calls were halted, or after its call was cancelled, is ignored.
   if (calls.halted || calls.results[index] !== undefined) return false;
@@ -188,26 +196,29 @@ function leave(calls: ToolCalls, index: number): boolean {
 }
 
 function settle(calls: ToolCalls, index: number, result: ToolResult): void {
-  // A hook may have changed the result in place.
+  // A hook may have changed the result object.
   const isIntact = isToolResult(result);
   const intact = isIntact ? result : errorResult('A wrapToolCall hook changed the result to one without content.');
   if (leave(calls, index)) putResult(calls, index, intact);
 }
 
-/** Ignores the error of a suspended call, which stays open. Any other error halts the other calls of the turn. */
+/**
+ * Handles an error that is not a tool failure. A suspended call stays open. Any other error halts the calls of the
+ * turn.
+ */
 function fail(calls: ToolCalls, index: number, error: unknown): void {
   if (!leave(calls, index)) return;
   if (calls.run.end.abortError === undefined) calls.failure = { error };
   calls.halt();
 }
 
-/** Runs one call, if the run of a session still has its claim. */
+/** Runs one call. In a session, first waits until the claim is confirmed. */
 function callThrough(calls: ToolCalls, part: ToolCallPart): Awaitable<ToolResult> {
   const claiming = calls.run.attached.recorder?.claim.ready();
   return claiming === undefined ? callHooks(calls, part) : claiming.then(() => callHooks(calls, part));
 }
 
-/** Runs one call, through its `wrapToolCall` hooks if there are any. */
+/** Runs one call through its `wrapToolCall` hooks, if any. */
 function callHooks(calls: ToolCalls, part: ToolCallPart): Awaitable<ToolResult> {
   const { run, prior } = calls;
   const { id, name, invalidInput, needsApproval } = part;
@@ -230,7 +241,7 @@ function callHooks(calls: ToolCalls, part: ToolCallPart): Awaitable<ToolResult> 
   return (wrapToolCall ?? callTool)(request, { run, open: true, busy: 0 });
 }
 
-/** Gives each call without a result an error result. Returns what waits, if anything does. */
+/** Gives each call without a result an error result. Returns the waiting calls, if any. */
 function closeOpenCalls(calls: ToolCalls): SuspendedRun['pending'] | undefined {
   const { run, parts, prior, results, suspended } = calls;
   const isEnding = run.end.verdict !== undefined || run.end.abortError !== undefined || calls.failure !== undefined;

@@ -20,15 +20,15 @@ interface EventTurn {
   nextAttempt(): number;
 }
 
-/** Emits the events of one turn. Made only if the run has a listener. */
+/** Emits the events of one turn. Created only if the run has a listener. */
 export class TurnEvents {
   private inTurn = false;
   private inModel = false;
   /** The last attempt whose parts were emitted. */
   private streamed = 0;
-  /** The text that passed the gates of `holdStream`. */
+  /** The text that passed all gates of `holdStream`. */
   private passed: string | undefined = undefined;
-  /** The text that the model call has shown, in a run that keeps the text of a stopped answer. */
+  /** The text that the current model call has streamed. Recorded only if the run keeps the text of a stopped answer. */
   private kept: { readonly attempt: number; readonly text: string } | undefined = undefined;
 
   constructor(
@@ -46,7 +46,7 @@ export class TurnEvents {
     this.run.listeners.emit({ type: 'model-start', ...this.place, model: this.run.config.model.id });
   }
 
-  /** Emits text that was not streamed, then `model-end`. Emits no text if a hook withheld the response. */
+  /** Emits the text that was not streamed, then `model-end`. Emits no text if a hook withheld the response. */
   endModel(response: ModelResponse | undefined): void {
     if (!this.inModel) return;
     if (response !== undefined && this.wantsParts) this.emitRest(response);
@@ -67,14 +67,14 @@ export class TurnEvents {
     this.run.listeners.emit({ type: 'tool-start', ...this.place, callId: id, name, input: invalidInput ?? input });
   }
 
-  /** Emits `tool-end`, after the `wrapToolCall` hooks; without a result if the call was suspended. */
+  /** Emits `tool-end` after the `wrapToolCall` hooks. A suspended call has no result. */
   endTool({ id, name }: ToolCallPart, part: ToolResultPart | undefined, error?: unknown): void {
     const { type: _type, id: _id, name: _name, ...result } = part ?? ({} as ToolResultPart);
     const ended = { type: 'tool-end', ...this.place, callId: id, name, result: part && result } as const;
     this.run.listeners.emit(error === undefined ? ended : { ...ended, error });
   }
 
-  /** Emits a text of a lifecycle, as a new attempt that replaces the text of the model. */
+  /** Emits the text of a lifecycle as a new attempt, which replaces the model's text. */
   replaceText(text: string): void {
     if (text === '' || !this.wantsParts) return;
     this.turn.nextAttempt();
@@ -82,17 +82,19 @@ export class TurnEvents {
     this.kept = undefined;
   }
 
-  /** Treats the text of this attempt as already streamed: an earlier process has shown the stored response. */
+  /** Treats the text of this attempt as streamed, because an earlier process has shown the stored response. */
   skipText(attempt: number): void {
     this.streamed = attempt;
   }
 
-  /** The text that an unfinished model call has shown. */
+  /** The text that an unfinished model call has streamed. */
   get shownText(): string {
     return this.kept?.text ?? '';
   }
 
-  /** Returns the callback for streamed parts; undefined if nobody listens to them, so that the model need not stream. */
+  /**
+   * Returns the callback for streamed parts. Returns undefined without a listener, so that the model need not stream.
+   */
   partSink(): ((part: ModelPart) => void) | undefined {
     if (!this.wantsParts) return undefined;
     const { holdStream } = this.run.config.chain;
@@ -122,7 +124,7 @@ export class TurnEvents {
     const { turn, passed } = this;
     this.passed = undefined;
     if (this.streamed === turn.attempt && this.hasShownOther(response)) {
-      // A consumer clears the text of the other model call at the new attempt, also if the response has no text.
+      // At a new attempt, a consumer clears the text of the other model call, even if the response has no text.
       turn.nextAttempt();
       this.emitPart({ type: 'text-delta', text: '' });
       return this.emitWhole(response);
@@ -137,7 +139,7 @@ export class TurnEvents {
     if (rest !== '') this.emitPart({ type: 'text-delta', text: rest });
   }
 
-  /** True if the streamed text belongs to a model call other than that of the response. */
+  /** True if the streamed text came from another model call than the response. */
   private hasShownOther(response: ModelResponse): boolean {
     const { step, attempt } = this.turn;
     if (step === undefined || attempt === 0) return false;

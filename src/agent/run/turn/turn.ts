@@ -20,14 +20,15 @@ import { TurnEvents } from './turn-events.js';
 const NO_TOOLS = new ToolSnapshot([]);
 
 /**
- * One turn of a run. The run loop calls its phases in this order: `prepare`, `ask`, `receive`, `judge`, `keep`, the tool calls,
- * `settle`. A phase that returns a promise must be awaited before the next one. A hook may end the run in any phase: then
- * `run.end.verdict` holds its action.
+ * One turn of a run. The run loop calls its phases in this order: `prepare`, `ask`, `receive`, `judge`, `keep`, the
+ * tool calls, `settle`. A returned promise must be awaited before the next phase.
+ *
+ * A hook may end the run in any phase. Then `run.end.verdict` holds its action.
  */
 export class Turn implements CurrentTurn {
   tools: ToolSnapshot | undefined = undefined;
   attempt = 0;
-  /** The model call with its hooks. Undefined for a plain call. */
+  /** The model call with its hooks. Undefined for a plain model call. */
   step: ModelStep | undefined = undefined;
   /** The response, after `wrapModelCall` and before `afterModel`. */
   response: ModelResponse | undefined = undefined;
@@ -65,7 +66,7 @@ export class Turn implements CurrentTurn {
     this.events?.skipText(attempt);
   }
 
-  // A function that contains a closure allocates memory when it is called, even if it does not make the closure. So the
+  // A function that contains a closure allocates memory in every call, even if it does not reach the closure. So the
   // methods with closures are called only if a hook is registered.
 
   /** Calls `beforeModel`, which may replace the working messages, and then `beforeToolSelection`. */
@@ -83,7 +84,7 @@ export class Turn implements CurrentTurn {
     });
   }
 
-  /** Takes a snapshot of the tools, after `beforeToolSelection`. The extra turn of `atLimit: 'answer'` has no tools. */
+  /** Fixes the tools of the turn, after `beforeToolSelection`. The extra turn of `atLimit: 'answer'` has no tools. */
   selectTools(): Awaitable<void> {
     const { config, end } = this.run;
     if (end.verdict !== undefined) return undefined;
@@ -114,7 +115,7 @@ export class Turn implements CurrentTurn {
       output: config.output?.request,
       settings: config.settings,
       idleMs: config.timeouts.idleMs,
-      // Set by the step, if anything can abort the call.
+      // The model step sets the signal, if anything can abort the call.
       signal: undefined,
       onPart: this.events?.partSink(),
       model: config.model,
@@ -122,7 +123,7 @@ export class Turn implements CurrentTurn {
     };
     this.isPlain = isPlainCall(run);
     if (this.isPlain) return config.model.generate(request);
-    // A step is not abandoned, because its engine would repeat it in the next attempt.
+    // A durable step is not abandoned, because its engine would repeat the step in the next attempt.
     const posts = run.effects === undefined ? run.attached.recorder?.posts : undefined;
     const isPlain = config.chain.wrapModelCall === undefined && posts === undefined;
     this.step = isPlain ? plainStep(run, request) : wrappedStep(run, request);
@@ -131,13 +132,13 @@ export class Turn implements CurrentTurn {
   }
 
   /**
-   * Handles a failed model call: the next turn asks the model again, or the error that ends the run is thrown. The code is loaded
-   * on use: most calls succeed.
+   * Handles a failed model call: lets the next turn ask the model again, or throws the error that ends the run. The
+   * code is loaded on use: most calls succeed.
    */
   recover(thrown: unknown): Promise<void> {
     this.step?.close();
     this.run.end.throwIfAborted();
-    // A listener may have been removed since it heard the text.
+    // Reads the cached events, because the listener that heard the text may have been removed.
     return recover(this, thrown, this.cachedEvents?.shownText ?? '');
   }
 
@@ -151,13 +152,13 @@ export class Turn implements CurrentTurn {
     }
   }
 
-  /** Takes over the response of the model. Checks it, and fills its usage and its finish reason if they are missing. */
+  /** Checks the response of the model. Adds its usage and its finish reason if they are missing. */
   receive(given: ModelResponse): void {
     this.step?.close();
     this.response = this.isPlain ? acceptResponse(this.run, given) : intactResponse(this.run, given, 'wrapModelCall');
   }
 
-  /** Lets the `afterModel` hooks judge the response, which they may replace. */
+  /** Passes the response to the `afterModel` hooks, which may replace it. */
   judge(response: ModelResponse): Awaitable<ModelResponse> {
     const { config, end } = this.run;
     const { afterModel } = config.chain;
@@ -167,9 +168,10 @@ export class Turn implements CurrentTurn {
   }
 
   /**
-   * Adds the response to the conversation: as the answer, or with its tool calls. A response that a hook suspended is added
-   * whole, and waits. If a hook ended the run otherwise, a response without tool calls is dropped; tool calls are added, and
-   * do not run, so that each gets an error result.
+   * Adds the response to the conversation, as the answer or with its tool calls.
+   *
+   * A response that a hook suspended is added whole and waits. If a hook ended the run otherwise, an answer is dropped;
+   * tool calls are added but do not run, and get error results.
    */
   keep(response: ModelResponse): void {
     const { run } = this;
@@ -195,18 +197,20 @@ export class Turn implements CurrentTurn {
   }
 
   /**
-   * Saves the tool results if the run has a session. Then throws the abort or the error that ended its tool calls early, if any.
-   * A tool call may have handed the run over to another agent.
+   * Saves the tool results if the run has a session. Then throws the abort, or the error that ended the tool calls
+   * early.
+   *
+   * If a tool call was a handoff, continues with the other agent.
    */
   settle(): Promise<void> | undefined {
     const { run, calls } = this;
-    // `conclude` saves the answer, and the calls that wait.
+    // `conclude` saves the answer and the waiting calls.
     const saving = calls !== undefined && run.pending === undefined ? run.save() : undefined;
     return saving === undefined ? closeTurn(this) : saving.then(() => closeTurn(this));
   }
 }
 
-/** Starts the next turn. Throws TurnLimitError at the limit. With `atLimit: 'answer'`, one more turn is allowed. */
+/** Starts the next turn. Throws TurnLimitError at the limit, or allows one more turn with `atLimit: 'answer'`. */
 export function startTurn(run: Run): Turn {
   const { maxTurns, totalTurns, atLimit } = run.config;
   const turn = new Turn(run, run.context.turn + 1);
@@ -245,6 +249,7 @@ function closeTurn({ run, calls, events }: Turn): Promise<void> | undefined {
   return handoff && handOver(handoff, { run, calls });
 }
 
+/** The code is loaded on use: most agents have no handoff. */
 async function handOver(
   handoff: Handoff,
   { run, calls }: { readonly run: Run; readonly calls: ToolCalls },

@@ -3,15 +3,19 @@ import { CLAIM_MS } from '../claim-session.js';
 import { SessionStoreError } from '../session-error.js';
 import type { StoredSession } from '../stored-session.js';
 
-/** A work, and the milliseconds after which others take it for lost if its lease is not renewed. */
+/**
+ * A background work with the time of its lease. Without a renewal in this time, other processes count the work as lost.
+ */
 interface LeasedWork {
   readonly id: string;
   readonly ttlMs: number;
 }
 
 /**
- * Takes the lease of a background work, and renews it. The lease is the claim of a conversation without entries, which `list`
- * hides. Calls `onLost` if another process has taken the work for lost. Returns a function that removes the lease.
+ * Takes and renews the lease of a background work. Returns a function that removes the lease.
+ *
+ * The lease is the claim of a conversation without entries, which `list` hides. Calls `onLost` if another process has
+ * counted the work as lost.
  */
 export async function takeLease(
   session: StoredSession,

@@ -5,10 +5,10 @@ import type { UserMessage } from '../../../model/message.js';
 import type { BackgroundWork, ToolResult } from '../../../tools/tool.js';
 import { errorResult, toToolResult } from '../../../tools/tool-result.js';
 
-/** How long a work may go on after its signal was aborted. */
+/** Milliseconds that a work may continue after its signal was aborted. */
 const STOP_MS = 5_000;
 
-/** A work as the model knows it. */
+/** A work with the name that the model reads. */
 interface NamedWork {
   readonly id: string;
   readonly label: string;
@@ -19,7 +19,10 @@ interface StoppableWork extends NamedWork {
   readonly stop: Stop;
 }
 
-/** Returns the message that tells how a work has ended. Waits five seconds for a work that was stopped. Never rejects. */
+/**
+ * Runs a background work. Returns the message that reports its end to the model. Waits five seconds for a stopped work.
+ * Never rejects.
+ */
 export async function perform(work: StoppableWork, clock: Clock): Promise<UserMessage> {
   const ended = endOf(work);
   try {
@@ -29,7 +32,7 @@ export async function perform(work: StoppableWork, clock: Clock): Promise<UserMe
   }
 }
 
-/** Returns the message for a work whose process has stopped. */
+/** Returns the message that reports a work whose process has stopped. */
 export function lostMessage(work: NamedWork): UserMessage {
   const content = `The process that ran the background work ${nameOf(work)} stopped. It may have happened.`;
   return { role: 'user', content };

@@ -15,10 +15,10 @@ import type { StoredSession } from '../stored-session.js';
 import { removeLost, takeLease } from './lease.js';
 import { lostMessage, nameOf, perform } from './perform.js';
 
-/** The pause before another attempt, if the store has failed or the conversation is in use. */
+/** The pause before the next attempt, if the store failed or the conversation is in use. */
 const RETRY_MS = 1_000;
 
-/** A background work of an agent that has not ended. */
+/** A background work that has not ended. */
 export interface BackgroundStatus {
   readonly id: string;
   readonly label: string;
@@ -28,7 +28,7 @@ export interface BackgroundStatus {
   readonly since: number;
 }
 
-/** A work whose start is on record. */
+/** A work whose start is in the record. */
 interface StartedWork extends Pick<BackgroundStatus, 'id' | 'label'> {
   readonly work: BackgroundWork;
   /** The options of the run that has started the work. */
@@ -37,17 +37,19 @@ interface StartedWork extends Pick<BackgroundStatus, 'id' | 'label'> {
 
 interface RunningWork extends StartedWork, BackgroundStatus {
   readonly stop: Stop;
-  /** Identifies the stored conversation. */
+  /** The id of the stored conversation. A new conversation under the same session id has another one. */
   readonly uid: string | undefined;
 }
 
 /** The background works that a session has started. */
 export class BackgroundWorks {
   private readonly running = new Set<RunningWork>();
-  /** The works, and the runs that they have started. */
+  /** The background works, and the runs that they started. */
   private readonly busy = new Set<Promise<void>>();
 
-  /** `wake` runs to answer a post, unless another run has answered it. */
+  /**
+   * `wake` starts a run that answers the message about the end of a work, unless another run has answered the message.
+   */
   constructor(
     private readonly session: StoredSession,
     private readonly life: AgentLife,
@@ -58,12 +60,12 @@ export class BackgroundWorks {
     return [...this.running].map(({ id, label, session, since }) => ({ id, label, session, since }));
   }
 
-  /** Resolves when no work is running, and no run that a work has started. Never rejects. */
+  /** Resolves when all works and the runs that they started have ended. Never rejects. */
   async idle(): Promise<void> {
     while (this.busy.size > 0) await Promise.all(this.busy);
   }
 
-  /** Stops the works, and waits for them. */
+  /** Stops the works, and waits until they have ended. */
   close(): Promise<void> {
     for (const { stop, session } of this.running) stop.stop(new SessionClosedError(session));
     return this.idle();
@@ -85,7 +87,7 @@ export class BackgroundWorks {
     this.busy.add(busy);
   }
 
-  /** Posts the end of each work whose process has stopped. */
+  /** Reports the end of each work whose process has stopped. */
   async tellLost(claim: Claim): Promise<void> {
     const { session } = this;
     const own = new Set(this.list.map(({ id }) => id));
@@ -96,7 +98,10 @@ export class BackgroundWorks {
     }
   }
 
-  /** Waits for the end of a work, posts it, and wakes the session. Never rejects. */
+  /**
+   * Waits for the end of a work, adds the message about its end to the session, and starts a run to answer it. Never
+   * rejects.
+   */
   private async follow(work: RunningWork, removeLease: () => Promise<void>): Promise<void> {
     const { stop } = work;
     const isTold = await this.tell(work, await perform(work, this.session.agent.defaults.clock));
@@ -106,12 +111,15 @@ export class BackgroundWorks {
     if (isTold && !stop.stopped && this.life.isOpen) await this.answer(work);
   }
 
-  /** Posts the end of a work, as soon as the store can. Returns false if nobody can read it. */
+  /**
+   * Adds the message about the end of a work to the session. Tries again while the store fails. Returns false if the
+   * conversation was deleted, or if the store still fails after the work was stopped.
+   */
   private async tell({ id, uid, stop, label }: RunningWork, message: UserMessage): Promise<boolean> {
     const { store, id: session, agent } = this.session;
     for (;;) {
       try {
-        // Another conversation may have got the id of one that was deleted.
+        // A new conversation may have the id of a deleted one.
         const stored = await store.load(session, { limit: 0 });
         return stored?.uid === uid && (await this.post(id, message));
       } catch (error) {
@@ -124,7 +132,7 @@ export class BackgroundWorks {
     }
   }
 
-  /** The entry of the end has the same id, whoever posts it: so only the first one counts. */
+  /** The entry has the same id whichever process adds it, so the store keeps only the first one. */
   private post(work: string, message: UserMessage): Promise<boolean> {
     return postTo(this.session, { id: postOf(work), by: undefined, post: { type: 'message', message, work } });
   }

@@ -9,8 +9,8 @@ import { WatchedRunError } from '../session-error.js';
 const VERSION = 1;
 
 /**
- * Converts an event for the run log. Leaves out the history and the nested runs of the result, and values that JSON cannot represent. Images and
- * files that are bytes become base64 strings.
+ * Converts an event to JSON for the run log. Drops the history and the nested runs of the result, and values that JSON
+ * cannot represent. Bytes of images and files become base64 strings.
  */
 export function eventToJson(event: AgentEvent): JsonObject {
   return { v: VERSION, ...plain(event) } as JsonObject;
@@ -46,7 +46,7 @@ function plain(event: AgentEvent): object {
   }
 }
 
-/** Converts an event back. Returns undefined for an event of a later version. */
+/** Converts an event of the log back. Returns undefined for an event of a later version. */
 export function eventFromJson(json: JsonValue): AgentEvent | undefined {
   if (!isObject(json) || json.v !== VERSION) return undefined;
   const { v: _version, ...event } = json as Record<string, unknown>;

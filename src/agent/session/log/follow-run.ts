@@ -19,9 +19,9 @@ import { stopCall } from '../stop/stop-call.js';
 import type { StoredSession } from '../stored-session.js';
 import { eventFromJson } from './event-json.js';
 
-/** How long a reader waits for events before it looks for the owner of the run. */
+/** Milliseconds that a reader waits for events before it checks that the run still holds the conversation. */
 const LOOK_MS = 1_000;
-/** How long a reader waits for a run that has no events yet. */
+/** Milliseconds that a reader waits for the first event of a run. */
 const BEGIN_MS = 100;
 
 /** Options of `session.attach`. */
@@ -34,20 +34,20 @@ export interface AttachOptions {
 
 const attachRules = { from: whole(0), nested: boolean } satisfies OptionTable<AttachOptions>;
 
-/** A run to follow. */
+/** A run that a reader follows. */
 interface Following {
   readonly log: RunLog;
   readonly runId: string;
   /** The offset of the first event. */
   readonly from: number;
   readonly nested?: boolean | undefined;
-  /** Stopped when the agent of the reader is closed. The run goes on. */
+  /** Stopped when the agent of the reader is closed. The run itself continues. */
   readonly stop: Stop;
 }
 
 type Reading = Following & Pick<StreamConsumer, 'sink'>;
 
-/** Follows the run that holds the conversation. Returns undefined if none does. */
+/** Follows the run that holds the conversation. Returns undefined if no run is active. */
 export async function attachTo(
   session: StoredSession,
   stop: Stop,
@@ -61,14 +61,15 @@ export async function attachTo(
   return runId === undefined ? undefined : streamOf(session, { log, runId, from, nested, stop });
 }
 
-/** Returns the events of a run from an offset on, until its log is closed. */
+/** Returns the events of a run from an offset, until its log is closed. */
 export function streamOf(session: StoredSession, following: Following): RunStream<unknown> {
   return new EventStream((consumer) => followRun(session, following, consumer));
 }
 
 /**
- * Reads the log of a run from an offset on, and follows it to the end. Returns the result of the run, with an empty
- * `history`. If the run has lost its conversation, such as by a crash, the log is closed, and a SessionLostError is thrown.
+ * Reads the log of a run from an offset to its end. Returns the result of the run, with an empty `history`.
+ *
+ * If the run has lost its conversation, such as after a crash, closes the log and throws a SessionLostError.
  */
 async function followRun(
   session: StoredSession,
@@ -110,15 +111,16 @@ async function readToEnd(session: StoredSession, follow: Reading): Promise<RunRe
     if (page?.outcome !== undefined) return end.settle();
     if (page === undefined) await sleep(BEGIN_MS, clock);
     else if (page.events.length > 0) continue;
-    // A run gives up the conversation shortly before it closes its log. So the log is read once more before it counts as lost.
+    // A run releases the conversation shortly before it closes its log. So read the log once more before the run counts
+    // as lost.
     if (isLost) await log.close(runId, 'lost');
     isLost = (await session.running()) !== runId;
   }
 }
 
 /**
- * Waits until a run has ended. Receives no events, and does not keep the run alive as a reader does. Throws the reason of the
- * stop if that comes first.
+ * Waits until a run has ended, without events. Does not keep the run alive, unlike a reader. Throws the reason of the
+ * stop if it stops first.
  */
 export async function endOfRun(
   session: StoredSession,
@@ -139,7 +141,7 @@ export async function endOfRun(
   }
 }
 
-/** Reads a page. If its events are gone, returns the offset of the first one that is left. */
+/** Reads a page. If the events of the page are gone, returns the offset of the first event that is left. */
 async function endAfter(read: () => Awaitable<RunLogPage | undefined>): Promise<Partial<RunLogPage> | undefined> {
   try {
     return await read();
@@ -149,7 +151,7 @@ async function endAfter(read: () => Awaitable<RunLogPage | undefined>): Promise<
   }
 }
 
-/** How a run ended, as its events tell. */
+/** The outcome of a run, according to its events. */
 class RunEnd {
   private error: unknown;
   private result: RunResult<unknown> | undefined;
@@ -170,7 +172,7 @@ class RunEnd {
     throw this.error ?? this.fail(new SessionLostError(this.session));
   }
 
-  /** Adds the last events of a run whose log says no more. Returns the error. */
+  /** Adds the missing last events of a run whose log has ended. Returns the error. */
   fail(error: unknown): unknown {
     const { runId, sink } = this.follow;
     sink({ type: 'run-error', runId, error });

@@ -7,21 +7,21 @@ import type { RunLog, RunOutcome } from '../../../state/run-log/run-log.js';
 import type { AgentEvent } from '../../agent-event.js';
 import { eventToJson } from './event-json.js';
 
-/** Events wait for this time, and are then appended together. */
+/** Milliseconds for which events are collected before they are appended together. */
 const BATCH_MS = 50;
 
-/** After this many failed appends in a row, the run goes on without its log. */
+/** After this many failed appends in a row, the log ends and the run continues. */
 const MAX_FAILURES = 3;
 
-/** A run, and the log of its events. */
+/** A run that writes its events to a log. */
 export interface LoggedRun {
   readonly log: Pick<RunLog, 'append' | 'close'>;
   readonly runId: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How long the run goes on while nobody watches it. */
+  /** Milliseconds that the run continues while nobody reads its log. */
   readonly orphanMs: number | undefined;
-  /** Called once if somebody else has closed the log. */
+  /** Called once if another process has closed the log. */
   readonly onClosed: () => void;
 }
 
@@ -32,9 +32,9 @@ export class RunLogWriter {
   private timer: unknown = undefined;
   private flushing: Promise<void> = Promise.resolve();
   private isOpen = true;
-  /** The errors of the appends that have failed since the last one that did not. */
+  /** The errors of the failed appends since the last success. */
   private failures: unknown[] = [];
-  /** When somebody was last known to watch. */
+  /** The last time at which a reader was known. */
   private watchedAt: number;
 
   constructor(private readonly run: LoggedRun) {
@@ -48,8 +48,7 @@ export class RunLogWriter {
   }
 
   /**
-   * Appends the events that wait. With `looks`, appends even if none waits, to learn when the run was last watched. Never
-   * rejects.
+   * Appends the waiting events. With `looks`, sends an empty append to learn when the log was last read. Never rejects.
    */
   flush(looks = false): Promise<void> {
     this.run.clock.clearTimeout(this.timer);
@@ -58,18 +57,21 @@ export class RunLogWriter {
     return this.flushing;
   }
 
-  /** Throws a RunAbortedError if nobody has watched the run for `orphanMs`, unless its last message has tool calls. */
+  /**
+   * Throws a RunAbortedError if nobody has read the log for `orphanMs`. Skips the check while the last message has tool
+   * calls.
+   */
   async checkWatched(last: Message | undefined): Promise<void> {
     if (last !== undefined && toolCallsOf(last).length > 0) return;
     const { clock, orphanMs = Number.POSITIVE_INFINITY } = this.run;
     const isOrphan = () => this.isOpen && this.failures.length === 0 && clock.now() - this.watchedAt >= orphanMs;
     if (!isOrphan()) return;
-    // Somebody may have watched since the last append.
+    // A reader may have come since the last append.
     await this.flush(true);
     if (isOrphan()) throw new RunAbortedError(`nobody watched the run for ${orphanMs} ms`);
   }
 
-  /** Appends the events that wait, and closes the log. Never rejects. */
+  /** Appends the waiting events, and closes the log. Never rejects. */
   async close(outcome: RunOutcome): Promise<void> {
     const { log, runId } = this.run;
     await this.flush();
@@ -93,7 +95,7 @@ export class RunLogWriter {
       this.isOpen = false;
       if (outcome !== undefined) onClosed();
     } catch (error) {
-      // Events that the log has already count as added.
+      // Events that the log already has count as added.
       this.waiting = [...events, ...this.waiting];
       this.failures.push(error);
       if (this.failures.length === MAX_FAILURES) this.fail(error);
@@ -103,6 +105,10 @@ export class RunLogWriter {
   private fail(error: unknown): void {
     this.isOpen = false;
     this.waiting = [];
-    logFailure(this.run, `The events of run "${this.run.runId}" could not be logged. The run goes on.`, error);
+    logFailure(
+      this.run,
+      `The events of run "${this.run.runId}" could not be logged. The run continues without its log.`,
+      error,
+    );
   }
 }

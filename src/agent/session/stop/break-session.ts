@@ -7,7 +7,7 @@ import { SessionStoreError } from '../session-error.js';
 import type { StoredSession } from '../stored-session.js';
 import { type BreakOptions, breakRules } from './stop-session.js';
 
-/** Ends the claim of a durable run. Resolves with false if no durable run has the conversation. */
+/** Releases the claim of a durable run. Resolves with false if no durable run holds the conversation. */
 export async function breakClaim(session: StoredSession, options: BreakOptions): Promise<boolean> {
   validateOptions(options, breakRules);
   const { reason, by } = options;
@@ -15,7 +15,7 @@ export async function breakClaim(session: StoredSession, options: BreakOptions):
   if (run === undefined) return false;
   const token = durableToken(run);
   if (!(await ownsClaim(session, token))) return false;
-  // The post tells why. An execution that goes on after all stops when it reads the post.
+  // The posted stop has the reason. An execution that continues nevertheless stops when it reads the post.
   const post: Post = { type: 'stop', run, ...(reason !== undefined && { reason }) };
   await postTo(session, { id: session.agent.defaults.ids.next('entry'), by, post });
   await endClaim(session.store, session.id, token).catch((error) => {

@@ -4,7 +4,7 @@ import { DONE } from '../../../state/record/posts.js';
 import { LOOK_MS, postTo } from '../sent-message.js';
 import type { StoredSession } from '../stored-session.js';
 
-/** How long a caller waits until the owner of the conversation has stopped. */
+/** Milliseconds that a caller waits for the active run to stop. */
 export const STOP_MS = 10_000;
 
 /** A tool call to cancel. */
@@ -15,8 +15,9 @@ interface StoppedCall {
 }
 
 /**
- * Posts the wish to cancel one tool call of the run that holds the conversation. Resolves with true once the run has cancelled
- * it, and with false if no such call is running, or if the run does not answer in time.
+ * Asks the run that holds the conversation to cancel one tool call. Resolves with true once the run has cancelled it.
+ *
+ * Resolves with false if the call is not running, or if the run does not answer in time.
  */
 export async function stopCall(session: StoredSession, { path, reason, by }: StoppedCall): Promise<boolean> {
   const { ids, clock } = session.agent.defaults;

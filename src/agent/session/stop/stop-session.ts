@@ -17,11 +17,11 @@ import { STOP_MS, stopCall } from './stop-call.js';
  * await session.stop({ reason: 'Ada pressed the button.', by: 'ada' });
  */
 export interface StopOptions {
-  /** The cause of the error with which the run ends, or the reason of the denials. */
+  /** The `cause` of the error with which the run ends, or the reason of the denials. */
   readonly reason?: string | undefined;
   /**
-   * Cancels only the tool call that these ids of calls lead to, from the outermost. The model reads an error result with the
-   * reason, and the run goes on.
+   * Cancels only one tool call: the ids of its enclosing tool calls and its own id, outermost first. The model reads an
+   * error result with the reason, and the run continues.
    */
   readonly path?: readonly string[] | undefined;
   /** Identifies who stops, for the record. */
@@ -42,8 +42,8 @@ const stopRules = { ...breakRules, path: callPath } satisfies OptionTable<StopOp
 const STOPPED = 'The run was stopped.';
 
 /**
- * Posts a stop for the run that holds the conversation. Resolves with false if it does not end in time, and with undefined if
- * no run has the conversation.
+ * Asks the run that holds the conversation to stop. Resolves with false if it does not end in time, and with undefined
+ * if no run is active.
  */
 export async function stopRun(session: StoredSession, options: StopOptions): Promise<boolean | undefined> {
   validateOptions(options, stopRules);
@@ -62,7 +62,7 @@ export async function stopRun(session: StoredSession, options: StopOptions): Pro
   return true;
 }
 
-/** Denies the calls, or the answer, that wait for a decision. Resolves with false if nothing waits. */
+/** Denies the waiting calls, or the waiting answer. Resolves with false if nothing waits. */
 export async function denyPending(
   session: StoredSession,
   { reason = STOPPED, by }: StopOptions,

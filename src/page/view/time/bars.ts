@@ -44,7 +44,7 @@ function callOf({ records }: Story, { to }: Item): readonly ModelCall[] {
   return record?.type === 'model-call' ? [record] : [];
 }
 
-/** Returns the model calls of a turn itself, without those of runs inside. */
+/** Returns the model calls of a turn, without the model calls of nested runs. */
 function callsIn({ records }: Story, { from, to, runId }: Item): readonly ModelCall[] {
   return records
     .slice(from, to + 1)

@@ -4,7 +4,7 @@ import { timeText } from '../figures.js';
 import type { Placement } from './placement.js';
 import type { Row } from './rows.js';
 
-/** Names a row. The name of an agent inside folds its rows. */
+/** Creates the label of a row. A click on the name of a nested agent folds its rows. */
 export function labelOf({ lane, top, height }: Row, isFolded: boolean, onClick: () => void): HTMLElement {
   const { kind, name, group } = lane;
   const canFold = kind === 'turns' && group.depth > 0;
@@ -23,7 +23,7 @@ export function labelOf({ lane, top, height }: Row, isFolded: boolean, onClick: 
   return label;
 }
 
-/** Returns the label that has replaced another one. */
+/** Returns the label that replaces another label after a redraw. */
 export function labelAgain({ children }: HTMLElement, { dataset: { group } }: HTMLElement): HTMLElement | undefined {
   return group === undefined
     ? undefined
@@ -38,10 +38,10 @@ export function stripeOf({ lane, top, height }: Row): HTMLElement {
   return stripe;
 }
 
-/** The space of a time, in pixels. */
+/** The minimum space for a time on the axis, in pixels. */
 const TICK_WIDTH = 64;
 
-/** Returns the times at which the turns of the outermost run begin, as far as they have room. */
+/** Returns the start times of the outermost run's turns that fit on the axis. */
 export function ticksOf({ records, groups }: Story, placement: Placement): readonly HTMLElement[] {
   const start = records[0]?.at ?? 0;
   const turns = groups[0]?.lanes[0]?.items.filter(({ kind }) => kind === 'turn') ?? [];

@@ -3,7 +3,7 @@ import type { Item, Lane, Story } from '../../story/story.js';
 import type { Spot } from './red-line.js';
 import type { Row } from './rows.js';
 
-/** The places of lanes and items, in pixels. */
+/** The positions of lanes and items, in pixels. */
 export class Placement {
   private readonly xs: Float64Array;
 
@@ -20,7 +20,7 @@ export class Placement {
     return last === undefined ? 0 : last.top + last.height + 6;
   }
 
-  /** Returns the place of a record. */
+  /** Returns the horizontal position of a record. */
   x(index: number): number {
     return this.xs[index] ?? 0;
   }
@@ -34,7 +34,9 @@ export class Placement {
     return [this.x(from), this.x(to)];
   }
 
-  /** Returns the place of an item on the red line, or undefined if it is folded: the end of a long item. */
+  /**
+   * Returns the position of an item on the red line: the end of a long item. Returns undefined if the item is folded.
+   */
   spotOf(item: Item): Spot | undefined {
     const row = this.rowOf(item.lane);
     if (row === undefined) return undefined;

@@ -1,12 +1,12 @@
 import { drawn } from '../element.js';
 
-/** The place of an item on the time line. */
+/** The position of an item on the time line. */
 export interface Spot {
   readonly x: number;
   readonly y: number;
 }
 
-/** Draws the line that leads from a failure to the item that caused it, with a number at each step. */
+/** Draws the line from a failure to the item that caused it, with a number at each step. */
 export function redLine(points: readonly Spot[]): readonly SVGElement[] {
   const [first, ...rest] = points;
   if (first === undefined) return [];

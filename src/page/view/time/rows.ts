@@ -8,13 +8,13 @@ export interface Row {
 }
 
 const HEIGHTS: Readonly<Record<Lane['kind'], number>> = { turns: 32, lifecycle: 22, model: 26, context: 44, tool: 26 };
-/** The context of a nested run is mostly small. */
+/** The height of the context diagram of a nested run, which is mostly small. */
 const INNER_CONTEXT = 20;
 
-/** Space above the rows, for the times. */
+/** The space above the rows for the times, in pixels. */
 export const AXIS_HEIGHT = 22;
 
-/** More rows than this are folded at the beginning. */
+/** With more rows than this, nested groups are folded at first. */
 const MANY_ROWS = 28;
 
 /** Returns the rows of groups that are not folded. */
@@ -43,7 +43,7 @@ export function foldedAtFirst({ groups }: Story): Set<Group> {
   return new Set(count > MANY_ROWS ? groups.filter(({ depth }) => depth > 0) : []);
 }
 
-/** Unfolds a group and the groups around it. */
+/** Unfolds a group and the groups that contain it. */
 export function unfold(group: Group, folded: Set<Group>): void {
   folded.delete(group);
   if (group.parent !== undefined) unfold(group.parent.group, folded);

@@ -6,9 +6,9 @@ import { redLine } from './red-line.js';
 import { AXIS_HEIGHT, foldedAtFirst, rowsOf, unfold } from './rows.js';
 import { VisiblePart } from './visible-part.js';
 
-/** The space that a record gets at least, in pixels. */
+/** The minimum space for a record, in pixels. */
 const LEAST_SPACE = 7;
-/** Space behind the last record, in pixels. */
+/** The space after the last record, in pixels. */
 const END = 24;
 
 /** The lanes of a run over the time. Draws only the items near the visible part. */
@@ -48,7 +48,7 @@ export class Timeline {
     });
   }
 
-  /** Takes a longer version of the trace, in which an item is selected. `lead` draws it. */
+  /** Shows a longer version of the trace and keeps the selected item. Call `lead` afterwards to draw it. */
   update(story: Story, selected: Item): void {
     const keys = new Set([...this.folded].map(({ key }) => key));
     this.folded = new Set(story.groups.filter(({ key }) => keys.has(key)));
@@ -56,7 +56,7 @@ export class Timeline {
     this.selected = selected;
   }
 
-  /** Draws everything again, for the current width. The focus stays on the same label, or on the selected item. */
+  /** Redraws everything for the current width. The focus stays on the same label or on the selected item. */
   arrange(): void {
     const { story, tracks, line } = this;
     const focused = this.root.contains(document.activeElement) ? (document.activeElement as HTMLElement) : undefined;
@@ -100,20 +100,20 @@ export class Timeline {
     this.part.show(matches);
   }
 
-  /** Shows the way from a failure to its cause. */
+  /** Shows the path from a failure to its cause. */
   lead(path: readonly Item[]): void {
     this.path = path;
     this.arrange();
   }
 
-  /** Unfolds the runs around items. */
+  /** Unfolds the runs that enclose the items. */
   unfold(items: readonly Item[]): void {
     if (items.every(({ lane }) => this.placement.rowOf(lane) !== undefined)) return;
     for (const { lane } of items) unfold(lane.group, this.folded);
     this.arrange();
   }
 
-  /** Selects an item, unfolds the runs around it, and scrolls to it. */
+  /** Selects an item, unfolds the runs that enclose it, and scrolls to it. */
   mark(item: Item): void {
     this.selected = item;
     this.unfold([item]);

@@ -4,10 +4,13 @@ import { type Column, contextColumns } from './context.js';
 import type { Placement } from './placement.js';
 import type { Row } from './rows.js';
 
-/** Items that far outside of the visible part are drawn too, in pixels. */
+/** Items up to this far outside the visible part are drawn too, in pixels. */
 const MARGIN = 600;
 
-/** The drawn items: those near the visible part of the time line, and the selected one, which can have the focus. */
+/**
+ * The drawn items: the items near the visible part of the time line, and the selected item, because it may have the
+ * focus.
+ */
 export class VisiblePart {
   private readonly bars = new Map<Item, HTMLElement>();
   private readonly columns: readonly Column[];
@@ -22,7 +25,7 @@ export class VisiblePart {
     this.columns = contextColumns(story, placement);
   }
 
-  /** Draws the items that came near, and removes those that went away. Returns the new elements. */
+  /** Draws the items that have come near, and removes the items that are too far away. Returns the new elements. */
   draw(left: number, width: number): DocumentFragment {
     const from = left - MARGIN;
     const to = left + width + MARGIN;

@@ -1,18 +1,21 @@
 import { objectsIn, textOr, type WireObject } from '../../shared/wire.js';
 import type { Server } from '../client.js';
 
-/** The services refuse a request with more marks. */
+/** The providers refuse a request with more breakpoints. */
 const MOST_MARKS = 4;
 
-/** Describes a model and its server. */
+/** The name of a model and its server. */
 interface Target {
   readonly model: string;
   readonly server: Server;
 }
 
 /**
- * Returns the messages with cache marks at the end of the instructions and of the conversation, for OpenRouter and
- * DashScope. The mark at the instructions covers the tools. Marks of the application count, and stay.
+ * Returns the messages with cache breakpoints at the end of the instructions and of the conversation, for OpenRouter
+ * and DashScope.
+ *
+ * The breakpoint after the instructions includes the tools. Breakpoints of the application count towards the limit and
+ * stay.
  */
 export function withCacheMarks(
   messages: readonly WireObject[],
@@ -32,13 +35,16 @@ export function withCacheMarks(
   );
 }
 
-/** Models of Anthropic and Alibaba cache nothing without a mark. The other models on OpenRouter cache by themselves. */
+/**
+ * Returns a cache breakpoint. Only models of Anthropic and Alibaba need breakpoints; the other models on OpenRouter
+ * cache by themselves.
+ */
 function markFor({ model, server }: Target, ttl: '5m' | '1h'): WireObject | undefined {
   if (server === 'dashscope') return { type: 'ephemeral' };
   if (server !== 'openrouter') return undefined;
   const [, vendor] = /^~?(anthropic|qwen|alibaba)\//.exec(model) ?? [];
   if (vendor === undefined) return undefined;
-  // Alibaba keeps a cache for five minutes, and has no field for another time.
+  // Alibaba always keeps a cache for five minutes, and has no field for the time.
   return vendor === 'anthropic' && ttl === '1h' ? { type: 'ephemeral', ttl } : { type: 'ephemeral' };
 }
 
@@ -46,7 +52,7 @@ function isMarkable({ content }: WireObject): boolean {
   return typeof content === 'string' ? content !== '' : objectsIn(content).some(isText);
 }
 
-/** Marks the last text part, because other parts cannot have a mark. */
+/** Adds a breakpoint to the last text part, because other parts cannot have one. */
 function marked(content: unknown, mark: WireObject): unknown {
   if (typeof content === 'string') return [{ type: 'text', text: content, cache_control: mark }];
   const parts = objectsIn(content);

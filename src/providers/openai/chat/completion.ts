@@ -3,8 +3,8 @@ import { toProviderError } from '../../shared/failure.js';
 import { hasFields, isObject, objectsIn, parseJson, textOr, type WireObject } from '../../shared/wire.js';
 
 /**
- * Returns a completion's JSON object.
- * The client returns a string if the content type is not JSON. Google wraps an error in an array.
+ * Returns a completion's JSON object. If the content type is not JSON, the client returns a string. Google wraps an
+ * error in an array.
  */
 export function completionIn(body: unknown): WireObject {
   const parsed = typeof body === 'string' ? parseJson(body) : body;
@@ -14,8 +14,8 @@ export function completionIn(body: unknown): WireObject {
 }
 
 /**
- * Returns the first choice with index 0 or without an index.
- * Copilot splits text and tool calls into two choices of the same index, so their tool calls are merged.
+ * Returns the first choice with index 0 or without an index. Merges tool calls of choices with the same index, because
+ * Copilot splits text and tool calls into two choices.
  */
 export function choiceIn({ choices }: WireObject): WireObject | undefined {
   const only: unknown = Array.isArray(choices) && choices.length === 1 ? choices[0] : undefined;
@@ -28,7 +28,7 @@ export function choiceIn({ choices }: WireObject): WireObject | undefined {
   return { ...first, message: { ...first.message, tool_calls: [...callsIn(first.message), ...calls] } };
 }
 
-/** Throws if a completion or a chunk carries an error: beside its choices, inside a choice, or instead of choices. */
+/** Throws if a completion or a chunk contains an error: next to its choices, inside a choice, or instead of choices. */
 export function throwErrorIn(body: WireObject, choice: WireObject | undefined): void {
   if (Array.isArray(body.choices) && !body.error && !choice?.error && !body.x_groq) return;
   const isError = !Array.isArray(body.choices) && (body.object === 'error' || textOr(body.message) !== '');
@@ -36,7 +36,7 @@ export function throwErrorIn(body: WireObject, choice: WireObject | undefined): 
   if (error) throw toProviderError('openai', { error });
 }
 
-/** False for an error object with only empty fields, which some servers add to every response. */
+/** True if an error object has a non-empty field. Some servers add an empty error object to every response. */
 function saysSomething(error: unknown): boolean {
   return isObject(error) ? Object.values(error).some(Boolean) : Boolean(error);
 }
@@ -55,8 +55,8 @@ export function transcriptIn({ audio }: WireObject): string {
 }
 
 /**
- * Returns the tool calls of a message or a delta.
- * Accepts the deprecated `function_call` field, and a single object instead of the `tool_calls` array.
+ * Returns the tool calls of a message or a delta. Also accepts the deprecated `function_call` field, and a single
+ * object instead of the `tool_calls` array.
  */
 export function callsIn({ tool_calls: calls, function_call: call }: WireObject): readonly WireObject[] {
   const listed = isObject(calls) ? [calls] : objectsIn(calls);

@@ -12,8 +12,8 @@ const AUDIO_FORMATS = new Map([
 const AUDIO_TYPE = /^audio\/(?:x-|vnd\.)?([a-z0-9-]+)/;
 
 /**
- * Converts the content of a user message. A single text part becomes a string, which every server accepts.
- * Drops parts of unknown types, and blank text parts, which some servers refuse.
+ * Converts the content of a user message. A single text part becomes a string, which every server accepts. Drops parts
+ * of unknown types and blank text parts, because some servers refuse them.
  */
 export function toWireContent(content: string | readonly ContentPart[], model: string): string | readonly WireObject[] {
   if (typeof content === 'string') return content;
@@ -27,7 +27,7 @@ export function toWireContent(content: string | readonly ContentPart[], model: s
   });
 }
 
-/** Content in the form of Mistral's models: a `thinking` part before the text. */
+/** Returns content in the form of Mistral's models: a `thinking` part before the text. */
 export function thinkingContent(thinking: string, text: string): readonly WireObject[] {
   const thoughts = { type: 'thinking', thinking: [{ type: 'text', text: thinking }] };
   return text === '' ? [thoughts] : [thoughts, { type: 'text', text }];
@@ -43,7 +43,7 @@ export function imagePart(file: FileData): WireObject {
   return { type: 'image_url', image_url: { url: toUrl(file) } };
 }
 
-/** Uses the image, audio or text part if the media type fits, else a generic file part. */
+/** Converts a file to an image, audio or text part if the media type allows it, otherwise to a generic file part. */
 function filePart(file: FileData): WireObject {
   const { mediaType, filename } = file;
   if (mediaType.startsWith('image/')) return imagePart(file);
@@ -57,7 +57,7 @@ function filePart(file: FileData): WireObject {
   return { type: 'file', file: { filename: filename ?? `file.${extensionOf(mediaType)}`, file_data: toUrl(file) } };
 }
 
-/** Servers detect the image format themselves, but refuse a wildcard media type. */
+/** Returns a file as a URL. Servers detect the image format themselves, but refuse a wildcard media type. */
 function toUrl(file: FileData): string {
   const { data, mediaType } = file;
   return data instanceof URL

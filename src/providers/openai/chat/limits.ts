@@ -8,8 +8,8 @@ const LONGEST_NAME = 64;
 export const MISTRAL_MODEL = /(?:mi|mini|magi|code|dev)stral|(?:mi|pi|vo)xtral/i;
 
 /**
- * Returns the messages with call ids, tool names and message order that the model accepts.
- * The session may contain messages of another model, with ids and names that this one refuses.
+ * Returns the messages with call ids, tool names and a message order that the model accepts. The session may contain
+ * ids and names of another model that this model refuses.
  */
 export function withinLimits(messages: readonly WireObject[], model: string, server: Server): readonly WireObject[] {
   if (MISTRAL_MODEL.test(model)) return withTurns(withAcceptedCalls(messages, MISTRAL_IDS), 'OK.');
@@ -19,7 +19,8 @@ export function withinLimits(messages: readonly WireObject[], model: string, ser
 }
 
 /**
- * Reasoning models of DeepSeek and Moonshot refuse tool calls without reasoning. Moonshot also refuses empty reasoning.
+ * Adds reasoning to a message with tool calls, which reasoning models of DeepSeek and Moonshot require. Moonshot also
+ * refuses empty reasoning.
  */
 function withThought(message: WireObject): WireObject {
   const isBare = objectsIn(message.tool_calls).length > 0 && !('reasoning_content' in message);

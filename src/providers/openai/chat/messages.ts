@@ -15,10 +15,7 @@ import type { WireObject } from '../../shared/wire.js';
 import { imagePart, thinkingContent, toWireContent } from './content.js';
 import { metadataOf } from './metadata.js';
 
-/**
- * Converts messages for the chat completions endpoint.
- * Provider metadata is sent back only if it came from `model`.
- */
+/** Converts messages for the chat completions API. Provider metadata is sent back only if it came from `model`. */
 export function toWireMessages(messages: readonly Message[], model: string): readonly WireObject[] {
   return messages.flatMap((message): WireObject | readonly WireObject[] => {
     if (message.role === 'tool') return toolMessages(message, model);
@@ -29,8 +26,8 @@ export function toWireMessages(messages: readonly Message[], model: string): rea
 }
 
 /**
- * Drops tool calls and results that a provider executed itself: this endpoint has no field for them.
- * Drops empty messages and blank text, which many servers refuse.
+ * Converts an assistant message. Drops tool calls and results that a provider executed itself, because this API has no
+ * field for them. Drops empty messages and blank text, which many servers refuse.
  */
 function assistantMessage(message: AssistantMessage, model: string): readonly WireObject[] {
   const texts: Record<string, string> = {};
@@ -61,7 +58,10 @@ function assistantMessage(message: AssistantMessage, model: string): readonly Wi
   return [wire];
 }
 
-/** Reasoning is sent back only to the model that produced it, in the field from which it was read. */
+/**
+ * Returns the field of a text. Reasoning is sent back only to the model that produced it, in the field from which it
+ * was read.
+ */
 function fieldOf(part: TextPart | ReasoningPart, model: string): string | undefined {
   return metadataOf(part, model).field ?? (part.type === 'text' ? 'content' : undefined);
 }
@@ -85,11 +85,14 @@ function toolMessages(message: ToolMessage, model: string): readonly WireObject[
   return attached.length > 0 ? [...results, { role: 'user', content: toWireContent(attached, model) }] : results;
 }
 
-/** OpenAI documents WAV and MP3 as the formats of audio in a request. */
+/** Matches WAV and MP3, the audio formats that OpenAI documents for requests. */
 const AUDIO_TYPE = /^audio\/(?:x-|vnd\.)?(?:wave?|mp3|mpeg)(?:;|$)/i;
 const PDF_TYPE = /^application\/pdf\b/i;
 
-/** A file type that the server refuses would fail every later request, so a note replaces the file. */
+/**
+ * Converts a part. A note replaces a file that the server refuses, because the file would make every later request
+ * fail.
+ */
 function fileOrNote(part: ContentPart): ContentPart {
   if (part.type === 'text') return part;
   const file = fileOf(part);

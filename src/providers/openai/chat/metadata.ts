@@ -7,19 +7,19 @@ export interface WireMetadata {
   readonly model?: string | undefined;
   /** The message field from which the text was read, if it was not `content`. */
   readonly field?: string | undefined;
-  /** Fields sent back unchanged: of the tool call, or of the message. */
+  /** Fields of the tool call or the message that are sent back unchanged. */
   readonly fields?: WireObject | undefined;
 }
 
-/** Returns `providerMetadata` for a part. Returns an empty object without a field name or fields to keep. */
+/** Returns `providerMetadata` for a part. Returns an empty object if neither a field name nor fields must be kept. */
 export function toMetadata(metadata: WireMetadata): { readonly providerMetadata?: ProviderMetadata } {
   if (metadata.field === undefined && metadata.fields === undefined) return {};
   return { providerMetadata: { openai: defined(metadata) } };
 }
 
 /**
- * Returns the fields kept with a part, for a request to `model`. Returns nothing if another model produced the part.
- * Servers refuse unknown fields, so a session that changes its model would fail on every request.
+ * Returns the fields kept with a part, for a request to `model`. Returns nothing if another model produced the part,
+ * because servers refuse unknown fields. Otherwise a session that changes its model would fail on every request.
  */
 export function metadataOf(
   part: { readonly providerMetadata?: ProviderMetadata | undefined },

@@ -3,7 +3,10 @@ const BACKSLASH = 92;
 const OPENING_BRACE = 123;
 const CLOSING_BRACE = 125;
 
-/** Finds the end of a JSON object that arrives in pieces. Scans each character once, and only if the end is asked for. */
+/**
+ * Finds the end of a JSON object that arrives in pieces. Scans each character once, and only when `isReached` is
+ * called.
+ */
 export class ObjectEnd {
   private unscanned: string[] = [];
   private state: 'before' | 'inside' | 'closed' | 'invalid' = 'before';
@@ -15,7 +18,7 @@ export class ObjectEnd {
     this.unscanned.push(piece);
   }
 
-  /** True if the pieces are one object with balanced braces. The object may still be invalid JSON. */
+  /** True if the joined pieces form exactly one object with balanced braces. The object may still be invalid JSON. */
   isReached(): boolean {
     for (const piece of this.unscanned) this.scan(piece);
     this.unscanned = [];

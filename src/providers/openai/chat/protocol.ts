@@ -46,7 +46,10 @@ async function readAnswer(
   return response;
 }
 
-/** Some servers stream even without `stream: true`. The client then returns the body as a string. */
+/**
+ * Returns a complete answer. Some servers stream even without `stream: true`; then the client returns the body as a
+ * string.
+ */
 function wholeOf(data: unknown): unknown {
   if (typeof data !== 'string' || !/^data:/m.test(data)) return data;
   const streamed = new StreamedAnswer(() => {});

@@ -3,28 +3,30 @@ import { contentText } from './completion.js';
 import { thinkingContent } from './content.js';
 import { splitThought, type ThoughtPosition } from './thoughts.js';
 
-/** The reasoning text of a message and its field. */
+/** The reasoning of a message, and the field that contains it. */
 export interface WireReasoning {
   readonly text: string;
-  /** The field from which the text was read, and in which it is sent back. */
+  /** The field from which the text was read, and in which the text is sent back. */
   readonly field?: string | undefined;
 }
 
 const FIELDS = ['reasoning_content', 'reasoning', 'reasoning_text'];
 
-/** Arrays of signed reasoning blocks: `reasoning_details` of OpenRouter and MiniMax, `thinking_blocks` of LiteLLM. */
+/**
+ * Fields with arrays of signed reasoning blocks: `reasoning_details` of OpenRouter and MiniMax, `thinking_blocks` of
+ * LiteLLM.
+ */
 const BLOCKS = ['reasoning_details', 'thinking_blocks'];
 const BLOCK_TEXTS = ['text', 'summary', 'thinking'];
 
 const REASONING_NAMES = [...FIELDS, ...BLOCKS, 'extra_content'];
 
-/** Field of an assembled message for reasoning that is not sent back. */
+/** The field of an assembled message for reasoning that is not sent back. */
 const UNSENT = 'thought';
 
 /**
- * Returns the reasoning of a message.
- * Servers use different fields, and some send the text in two of them. Mistral, Gemini and Databricks put reasoning
- * into `content`, and MiniMax uses only blocks.
+ * Returns the reasoning of a message. Servers use different fields, and some send the same text in two fields. Mistral,
+ * Gemini and Databricks put reasoning into `content`. MiniMax uses only blocks.
  */
 export function reasoningIn(message: WireObject, position: ThoughtPosition): WireReasoning | undefined {
   const fields = FIELDS.filter((name) => typeof message[name] === 'string');
@@ -68,7 +70,7 @@ export class ReasoningFragments {
     return found.text;
   }
 
-  /** Returns the reasoning fields of the assembled message. `content` is the text of its answer. */
+  /** Returns the reasoning fields of the assembled message. `content` is the text of the answer. */
   fields(content: string): WireObject {
     if (!this.found) return this.blocks;
     const { field = UNSENT, text } = this.found;
@@ -76,7 +78,7 @@ export class ReasoningFragments {
   }
 }
 
-/** True for a delta of text without reasoning, as most deltas are. */
+/** True for a delta with only text. Most deltas have no reasoning, so this check saves time. */
 function isPlain(delta: WireObject): boolean {
   return typeof delta.content === 'string' && REASONING_NAMES.every((name) => delta[name] === undefined);
 }
@@ -85,7 +87,7 @@ function blockText(block: WireObject): string {
   return BLOCK_TEXTS.map((name) => textOr(block[name])).join('');
 }
 
-/** Merges the fragments of a block, since only complete blocks can be sent back. */
+/** Merges the fragments of a block, because only complete blocks can be sent back. */
 function addBlock(blocks: WireObject[], block: WireObject): void {
   const last = blocks.at(-1);
   if (last === undefined || beginsBlock(block, last)) {
@@ -100,7 +102,7 @@ function addBlock(blocks: WireObject[], block: WireObject): void {
   blocks[blocks.length - 1] = whole;
 }
 
-/** A signature is the last fragment of its block. */
+/** True if a fragment begins a new block. A signature is the last fragment of a block. */
 function beginsBlock(block: WireObject, last: WireObject): boolean {
   const isElsewhere = last.type !== block.type || last.index !== block.index;
   return isElsewhere || 'data' in block || Boolean(last.signature && blockText(block));

@@ -10,11 +10,14 @@ import { withCacheMarks } from './cache-marks.js';
 import { withinLimits } from './limits.js';
 import { toWireMessages } from './messages.js';
 
-/** Differences between servers with this protocol. */
+/** Properties of a server with this protocol. */
 export interface Dialect {
   readonly model: string;
   readonly maxTokensField: 'max_completion_tokens' | 'max_tokens';
-  /** `openai` includes Azure: it supports strict schemas and limits call ids. `mistral` refuses unknown fields. */
+  /**
+   * The kind of server. `openai` includes Azure: it supports strict schemas and limits call ids. `mistral` refuses
+   * unknown fields.
+   */
   readonly server: Server;
   /** Receives a warning for each tool that the server would refuse. Default: the console. */
   readonly logger?: Logger | undefined;

@@ -18,7 +18,7 @@ import { toMetadata } from './metadata.js';
 import { blocksIn, reasoningIn } from './reasoning.js';
 import { extraContentOf, splitThought } from './thoughts.js';
 
-/** Finish reasons of the protocol and of compatible servers. */
+/** The finish reasons of the protocol and of compatible servers, with their names in Keelson. */
 const FINISH_REASONS = new Map<string, FinishReason>([
   ['stop', 'stop'],
   ['eos', 'stop'],
@@ -66,7 +66,10 @@ export function readCompletion(body: unknown, model: string): ModelResponse {
   return { content, finishReason, usage: usageOf(usageIn(completion, choice)), ...metadata(completion, choice) };
 }
 
-/** Keeps empty reasoning beside tool calls: DeepSeek refuses such a message without the field. */
+/**
+ * Returns the reasoning parts. Keeps empty reasoning of a message with tool calls, because DeepSeek refuses such a
+ * message without the field.
+ */
 function reasoning(message: WireObject, model: string): readonly ReasoningPart[] {
   const { text, field } = reasoningIn(message, 'whole') ?? {};
   const blocks = blocksIn(message);
@@ -88,7 +91,7 @@ function texts(message: WireObject, model: string): readonly TextPart[] {
   return parts;
 }
 
-/** Images that the model generated. */
+/** Returns the images that the model generated. */
 function images(message: WireObject, model: string): readonly FilePart[] {
   return objectsIn(message.images).flatMap(({ image_url: image }) => {
     const data = isObject(image) ? textOr(image.url) : '';
@@ -97,7 +100,7 @@ function images(message: WireObject, model: string): readonly FilePart[] {
   });
 }
 
-/** Drops calls that are not function calls: the request offered only functions. */
+/** Returns the function calls. Drops other calls, because the request offered only functions. */
 function toolCalls(message: WireObject, model: string): readonly ToolCallPart[] {
   const ids = new Set<string>();
   return callsIn(message).flatMap((call) => {
@@ -111,7 +114,10 @@ function toolCalls(message: WireObject, model: string): readonly ToolCallPart[] 
   });
 }
 
-/** Keeps unknown fields of a call, such as Gemini's signatures: the next request must contain them. */
+/**
+ * Returns the metadata of a call. Keeps its unknown fields, such as Gemini's signatures, because the next request must
+ * contain them.
+ */
 function callMetadata(call: WireObject, model: string): ReturnType<typeof toMetadata> {
   const { id, type, index, function: called, ...fields } = call;
   const known = present(fields);
@@ -119,8 +125,8 @@ function callMetadata(call: WireObject, model: string): ReturnType<typeof toMeta
 }
 
 /**
- * Returns the server's id, model, logprobs and citations.
- * The model can differ from the requested one, since an alias may change its target.
+ * Returns the server's id, model, logprobs and citations. The model may differ from the requested one, because an alias
+ * may change its target.
  */
 function metadata(completion: WireObject, choice: WireObject): Pick<ModelResponse, 'providerMetadata'> {
   const message = isObject(choice.message) ? choice.message : {};
@@ -140,8 +146,8 @@ function filled(list: unknown): readonly unknown[] | undefined {
 }
 
 /**
- * Some servers send `stop` or no finish reason beside tool calls. Throws if the server stopped with an error, even
- * after partial output.
+ * Returns the finish reason. Some servers send `stop` or no finish reason with tool calls. Throws if the server stopped
+ * with an error, even after partial output.
  */
 function finishReasonOf({ finish_reason: reason }: WireObject, called: boolean): FinishReason {
   const received = textOr(reason);
@@ -163,13 +169,19 @@ function usageOf(usage: WireObject = {}): Usage {
   });
 }
 
-/** DeepSeek sends `prompt_cache_hit_tokens`, Moonshot `cached_tokens`, and Mistral `num_cached_tokens`. */
+/**
+ * Returns the number of cached tokens. DeepSeek sends `prompt_cache_hit_tokens`, Moonshot `cached_tokens`, and Mistral
+ * `num_cached_tokens`.
+ */
 function cachedTokens(usage: WireObject): unknown {
   const { prompt_tokens_details: details, prompt_cache_hit_tokens: hits, cached_tokens: cached } = usage;
   return detail(details, 'cached_tokens') ?? hits ?? cached ?? usage.num_cached_tokens;
 }
 
-/** OpenRouter sends `cache_write_tokens`, DashScope and LiteLLM `cache_creation_input_tokens`. */
+/**
+ * Returns the number of tokens written to the cache. OpenRouter sends `cache_write_tokens`, DashScope and LiteLLM
+ * `cache_creation_input_tokens`.
+ */
 function writtenTokens({ prompt_tokens_details: details, ...usage }: WireObject): unknown {
   const name = 'cache_creation_input_tokens';
   return detail(details, 'cache_write_tokens') ?? detail(details, name) ?? usage[name];

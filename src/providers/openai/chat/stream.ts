@@ -8,8 +8,8 @@ import { extraContentOf, isThought, splitThought } from './thoughts.js';
 import { CallFragments } from './tool-calls.js';
 
 /**
- * Assembles the events of a stream into one completion, and pushes each delta when it arrives.
- * Accepts a complete answer instead of deltas.
+ * Assembles the events of a stream into one completion. Reports each delta when it arrives. Also accepts a complete
+ * answer instead of deltas.
  */
 export class StreamedAnswer {
   /** True after the server sent `[DONE]`. */
@@ -33,7 +33,7 @@ export class StreamedAnswer {
 
   constructor(private readonly push: (part: ModelPart) => void) {}
 
-  /** Throws if the event is an error, or not a JSON object. */
+  /** Adds an event. Throws if the event is an error or not a JSON object. */
   take(event: unknown): void {
     if (event === DONE) this.isDone = true;
     else if (typeof event === 'string') this.add(completionIn(event));
@@ -59,9 +59,9 @@ export class StreamedAnswer {
     this.isEnded ||= this.finishReason !== '' || (!this.hasDeltas && isObject(piece));
   }
 
-  /** Throws if the stream ended too early. */
+  /** Returns the assembled answer. Throws if the stream ended too early. */
   whole(): WireObject {
-    // Some servers, such as Spark, send no finish reason or `null`, but only `[DONE]`.
+    // Some servers, such as Spark, send no finish reason or `null`, and only `[DONE]`.
     if (!this.isEnded && !(this.isDone && this.hasDeltas && this.unread === undefined)) {
       throw interrupted('openai', this.unread);
     }

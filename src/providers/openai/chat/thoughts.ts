@@ -4,7 +4,7 @@ import { contentText } from './completion.js';
 const OPENING = /^<thought>/;
 const CLOSING = /^<\/thought>/;
 
-/** The position of a content: a whole message, a delta, or the first delta after thoughts. */
+/** The source of a content: a whole message, a delta, or the first delta after thoughts. */
 export type ThoughtPosition = 'whole' | 'delta' | 'after';
 
 /**
@@ -25,7 +25,9 @@ export function splitThought(
   return { thought: rest.slice(0, end), text: rest.slice(end).replace(CLOSING, '') };
 }
 
-/** True if the content of a message begins with a thought. A delta with this flag contains only a thought. */
+/**
+ * True if the content of a message begins with a thought. In a delta, the flag means that the whole delta is a thought.
+ */
 export function isThought({ extra_content: extra }: WireObject): boolean {
   return isObject(extra) && isObject(extra.google) && extra.google.thought === true;
 }

@@ -13,7 +13,7 @@ export class CallFragments {
   private readonly byIndex = new Map<unknown, OpenCall>();
   private readonly byId = new Map<unknown, OpenCall>();
 
-  /** Returns the fragment's part of the arguments as a delta. */
+  /** Adds a fragment. Returns its part of the arguments as a delta. */
   add(fragment: WireObject): ModelPart {
     const { index, id, type, function: called, ...fields } = fragment;
     const call = this.callOf(fragment);
@@ -64,7 +64,7 @@ interface OpenCall {
   id: string;
   name: string;
   arguments: string;
-  /** The end of `arguments`. */
+  /** Finds the end of `arguments`. */
   end: ObjectEnd;
   fields: WireObject;
   called: boolean;
@@ -72,9 +72,10 @@ interface OpenCall {
 
 /**
  * True if a fragment begins a new call. A fragment without a name never does.
- * Some servers change the id with each fragment. If the name is the same, the previous arguments must be complete or
- * empty.
- * Without ids, a name alone may be a repeat or the next piece of the previous name.
+ *
+ * Some servers change the id with each fragment. So if the name is the same, the fragment begins a new call only if the
+ * previous arguments are complete or empty. Without ids, a name may be a repetition or the next piece of the previous
+ * name.
  */
 function beginsAnother(call: OpenCall, fragment: WireObject): boolean {
   const called = isObject(fragment.function) ? fragment.function : {};
@@ -89,17 +90,20 @@ function beginsAnother(call: OpenCall, fragment: WireObject): boolean {
   return isNew && hasCompleteArguments(call);
 }
 
-/** True for a fragment with only arguments at an unknown index: the server sent a wrong index. */
+/**
+ * True for a fragment with only arguments at an unknown index. The server sent a wrong index, so the fragment continues
+ * the latest call.
+ */
 function continuesLatest({ id, function: called }: WireObject): boolean {
   return !id && isObject(called) && !called.name && argumentsText(called.arguments) !== '';
 }
 
-/** Servers send the next piece of a name, or repeat the name from its start. */
+/** Returns the name so far. A server may send the next piece of a name, or repeat the name from its start. */
 function joinedName(name: string, piece: string): string {
   return piece.startsWith(name) ? piece : name + piece;
 }
 
-/** Complete arguments are repeated by some servers, and others send `{}` as a placeholder first. */
+/** Adds arguments. Some servers repeat complete arguments, and others first send `{}` as a placeholder. */
 function addArguments(call: OpenCall, piece: string): void {
   const isAgain = call.arguments === '{}' || (call.arguments === piece && isComplete(piece));
   const isReplaced = isAgain && piece.startsWith('{');
@@ -116,7 +120,10 @@ function isComplete(text: string): boolean {
   return text.trimEnd().endsWith('}') && parseJson(text) !== undefined;
 }
 
-/** Parses only a balanced object: a server may repeat the name in each fragment, and parsing long arguments is slow. */
+/**
+ * True if the arguments are complete. Parses only a balanced object, because parsing long arguments for each fragment
+ * would be slow.
+ */
 function hasCompleteArguments({ end, arguments: text }: OpenCall): boolean {
   return end.isReached() && parseJson(text) !== undefined;
 }

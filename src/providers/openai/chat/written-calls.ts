@@ -3,7 +3,7 @@ import type { ModelPart, ModelResponse, ToolSpec } from '../../../model/model.js
 import { readArguments, uniqueId } from '../../shared/answer.js';
 import { isObject, parseJson, textOr } from '../../shared/wire.js';
 
-/** A kind of server whose models write tool calls into the text when the server does not read them. */
+/** A kind of server that does not parse tool calls, so that its models write them into the text. */
 interface WritingServer {
   /** Matches the host of the base URL. */
   readonly host: RegExp;
@@ -13,7 +13,7 @@ interface WritingServer {
 
 const SERVERS: readonly WritingServer[] = [
   {
-    // Ollama, llama.cpp, vLLM, LM Studio and others on the own machine or in the own network.
+    // Ollama, llama.cpp, vLLM, LM Studio and other servers on the same machine or in the local network.
     host: /^(?:localhost|host\.docker\.internal|.*\.local|\[::1\]|(?:127|10)(?:\.\d+){3}|192\.168(?:\.\d+){2}|172\.(?:1[6-9]|2\d|3[01])(?:\.\d+){2})$/,
     source: 'https://github.com/NousResearch/hermes-agent/pull/83023',
     date: '2026-08-10',
@@ -25,7 +25,7 @@ const SERVERS: readonly WritingServer[] = [
   },
 ];
 
-/** True for a server whose models write calls into the text. */
+/** True for a server whose models may write calls into the text. */
 export function writesCalls(baseURL: string | undefined): boolean {
   const host = URL.canParse(baseURL ?? '') ? new URL(baseURL ?? '').hostname : '';
   return SERVERS.some((server) => server.host.test(host));
@@ -35,8 +35,8 @@ const OPENING = '<tool_call>';
 const CALL = /<tool_call>\s*(\{.*?\})\s*<\/tool_call>\s*/gs;
 
 /**
- * Returns the response with tool calls in the place of its text, if the text is nothing but calls of offered tools. A call
- * inside of other text may be a quotation, and stays text.
+ * Returns the response with tool calls instead of its text, if the text consists only of calls of offered tools. A call
+ * inside other text may be a quotation, and stays text.
  */
 export function withWrittenCalls(response: ModelResponse, tools: readonly ToolSpec[]): ModelResponse {
   const { content } = response;
@@ -66,7 +66,7 @@ function callsIn(text: string, tools: readonly ToolSpec[]): readonly ToolCallPar
   return calls.flatMap((call) => call ?? []).length === calls.length ? (calls as readonly ToolCallPart[]) : [];
 }
 
-/** Holds the text of a stream while it can be a written call. */
+/** Holds the text of a stream while the text may still become a written call. */
 export class WrittenCallGate {
   private held = '';
   private isOpen = false;
@@ -80,7 +80,7 @@ export class WrittenCallGate {
     if (!(begun.startsWith(OPENING) || OPENING.startsWith(begun))) this.open();
   }
 
-  /** Shows the held text: it is not a call. */
+  /** Emits the held text, because it is not a call. */
   open(): void {
     this.isOpen = true;
     if (this.held !== '') this.push({ type: 'text-delta', text: this.held });

@@ -15,21 +15,21 @@ import { mcpToolName } from './response/hosted.js';
 
 type ReadCall = Pick<ToolCallPart, 'name' | 'input' | 'invalidInput'>;
 
-/** A call of the conversation, with the fields of its item that the part does not hold. */
+/** A call of the conversation, with the fields of its item that the message part lacks. */
 export interface SentCall {
   readonly part: ToolCallPart;
   readonly callId: string;
   readonly kept: WireObject;
 }
 
-/** A kind of output item that the application answers, and the item of its answer. */
+/** A kind of output item that the application answers, with the kind of item for the answer. */
 interface CallKind {
-  /** The fields of the item that the part holds. */
+  /** The fields of the item that the message part already has. */
   readonly held: readonly string[];
   readonly needsApproval?: boolean;
   read(item: WireObject): ReadCall;
   call(call: SentCall): WireObject;
-  /** Returns the items for a result. */
+  /** Returns the items that answer a call with its result. */
   output(result: ToolResultPart, call: SentCall): readonly WireObject[];
 }
 
@@ -126,7 +126,10 @@ const toolSearchCall: CallKind = {
   ],
 };
 
-/** The person's decision is the result of the call. OpenAI runs the tool after an approval. */
+/**
+ * An approval request. The decision of the person becomes the result of the call. OpenAI runs the tool after an
+ * approval.
+ */
 const approvalRequest: CallKind = {
   held: [],
   needsApproval: true,
@@ -142,7 +145,7 @@ const approvalRequest: CallKind = {
   ],
 };
 
-/** Each kind of call that the application answers, by the type of its item. */
+/** The kinds of calls that the application answers, by the type of their item. */
 export const callKinds: ReadonlyMap<string, CallKind> = new Map([
   ['function_call', functionCall],
   ['custom_tool_call', customCall],
@@ -154,7 +157,7 @@ export const callKinds: ReadonlyMap<string, CallKind> = new Map([
   ['mcp_approval_request', approvalRequest],
 ]);
 
-/** Returns the kind of a call in a conversation. A call of another provider is sent as a function call. */
+/** Returns the kind of a call. A call from another provider is sent as a function call. */
 export function kindOf(kept: WireObject): CallKind {
   return callKinds.get(textOr(kept.type)) ?? functionCall;
 }

@@ -10,7 +10,7 @@ interface StoredResponse {
   readonly fingerprint: string;
 }
 
-/** The end of a conversation that the server has not stored. */
+/** The part of a conversation that the server has not stored. */
 export interface ChainedInput {
   readonly previous_response_id: string;
   readonly input: readonly WireObject[];
@@ -55,7 +55,7 @@ function storedIn({ content }: AssistantMessage, model: string): StoredResponse 
   return { id: textOr(response.id), fingerprint: textOr(response.fingerprint) };
 }
 
-/** Returns a fingerprint that is the same after the messages were stored as JSON. */
+/** Returns a fingerprint that does not change when the messages are stored as JSON and read again. */
 function fingerprintOf(before: readonly Message[], content: readonly AssistantPart[]): string {
   return hashOf(JSON.stringify([before.map(withoutResponses), content.map(withoutResponse)]));
 }
@@ -69,7 +69,7 @@ function withoutResponse(part: AssistantPart): unknown {
   return response === undefined ? part : { ...part, providerMetadata: { ...part.providerMetadata, openai } };
 }
 
-/** FNV-1a with 53 bits, in two lanes. Detects changes by accident, not on purpose. */
+/** Returns a hash (FNV-1a with 53 bits, in two lanes). Detects accidental changes, not deliberate ones. */
 function hashOf(text: string): string {
   let one = 0x811c9dc5;
   let two = 0x1b873593;
@@ -81,7 +81,7 @@ function hashOf(text: string): string {
   return `${(one >>> 0).toString(16)}-${(two >>> 0).toString(16)}-${text.length}`;
 }
 
-/** True for the error of a server that has deleted the previous response. */
+/** True if an error means that the server has deleted the previous response. */
 export function isForgotten(code: unknown, message: string): boolean {
   return code === 'previous_response_not_found' || /previous response .*not found/i.test(message);
 }

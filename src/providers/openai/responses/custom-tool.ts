@@ -16,7 +16,7 @@ export interface CustomToolDefinition<Context = unknown> {
   readonly name: string;
   /** Tells the model what the tool does and when to call it. */
   readonly description: string;
-  /** Default: any text. */
+  /** The format of the input. Default: any text. */
   readonly format?: CustomToolFormat | undefined;
   /** Time limit of one call, in milliseconds. Default: the agent's `timeouts.toolMs`. */
   readonly timeoutMs?: number | undefined;
@@ -42,8 +42,9 @@ const rules = {
 
 /**
  * Makes a tool whose input is a string instead of JSON, such as code or a query. With other providers and with chat
- * completions, the model passes the string as the argument `input` of a function. Throws a ToolInvalidError if the
- * definition is invalid.
+ * completions, the model passes the string as the argument `input` of a function.
+ *
+ * Throws a ToolInvalidError if the definition is invalid.
  *
  * @example
  * const sql = customTool({

@@ -5,9 +5,9 @@ import { defined, isObject, textOr, type WireObject } from '../../shared/wire.js
 export interface ItemMetadata {
   /** The model that produced the part. */
   readonly model: string;
-  /** The output item that the part stands for, without the fields that the part itself holds. */
+  /** The output item of the part, without the fields that the part already has. */
   readonly item?: WireObject | undefined;
-  /** The texts of a reasoning item's summary, if it has several. */
+  /** The texts of a reasoning item's summary, if there are several. */
   readonly summary?: readonly string[] | undefined;
   readonly annotations?: readonly WireObject[] | undefined;
   readonly logprobs?: readonly WireObject[] | undefined;
@@ -22,13 +22,13 @@ export function toMetadata(metadata: ItemMetadata): { readonly providerMetadata:
   return { providerMetadata: { openai: defined(metadata) } };
 }
 
-/** Returns the metadata of a part as an object; empty if OpenAI's API did not produce the part. */
+/** Returns the metadata of a part as an object. Returns an empty object if OpenAI's API did not produce the part. */
 export function openaiOf({ providerMetadata }: Part): WireObject {
   const metadata = providerMetadata?.openai;
   return isObject(metadata) ? metadata : {};
 }
 
-/** Returns the output item that a part stands for. Returns undefined for a part of another provider or API. */
+/** Returns the output item of a part. Returns undefined for a part of another provider or API. */
 export function itemOf(part: Part): WireObject | undefined {
   const { item } = openaiOf(part);
   return isObject(item) && textOr(item.type) !== '' ? item : undefined;

@@ -1,2 +1,2 @@
-/** Separates the texts of two messages of one response. Removed again when the second message is sent back. */
+/** Separates the texts of two messages of one response. Removed when the second message is sent back. */
 export const PARAGRAPH = '\n\n';

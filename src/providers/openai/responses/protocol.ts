@@ -74,7 +74,7 @@ class ResponsesCall {
     return finished(body, { client, request: this.request, options: this.options });
   }
 
-  /** Returns another body for a request that the server refused, if another body may succeed. */
+  /** Returns a changed body for a request that the server refused, if that may succeed. */
   private bodyAfter(error: unknown): WireObject | undefined {
     const { body } = this;
     const { code, message } = refusalIn(error);
@@ -94,7 +94,7 @@ class ResponsesCall {
   }
 }
 
-/** The names by which xAI tells the steps of its own searches, as custom calls. */
+/** Matches the names under which xAI reports the steps of its own searches as custom calls. */
 const XAI_SEARCHES = /^(?:x_(?:keyword|semantic|user)_search|x_thread_fetch|web_search_with_snippets|browse_page)$/;
 
 /** True for a step of a search that xAI runs itself, unless the request offers a tool of that name. */
@@ -109,7 +109,7 @@ function isOwnSearch({ type, name }: WireObject, { tools }: WireObject): boolean
   );
 }
 
-/** Some servers stream even without `stream: true`. */
+/** Returns a complete response. Some servers stream even without `stream: true`. */
 function wholeIn(data: unknown): WireObject {
   if (typeof data !== 'string' || !/^(?:data|event):/m.test(data)) return responseIn(data);
   const streamed = new StreamedResponse(() => {});
@@ -117,7 +117,7 @@ function wholeIn(data: unknown): WireObject {
   return streamed.whole();
 }
 
-/** The `error` of the body is in the error of Keelson's own client and of the `openai` package. */
+/** Reads the `error` of the body from an error of Keelson's own client or of the `openai` package. */
 function refusalIn(thrown: unknown): { readonly code: unknown; readonly message: string } {
   const { message, cause } = toProviderError('openai', thrown);
   const { code } = isObject(cause) && isObject(cause.error) ? cause.error : {};

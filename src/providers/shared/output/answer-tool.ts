@@ -3,14 +3,17 @@ import type { ModelRequest, ModelResponse, ToolChoice, ToolSpec } from '../../..
 
 const NAME = 'final_answer';
 
-/** A request whose answer is the call of a tool. */
+/** A request in which the model answers by calling a tool. */
 export interface AnswerByTool {
   readonly name: string;
   readonly tools: readonly ToolSpec[];
   readonly toolChoice: ToolChoice | undefined;
 }
 
-/** Offers the output schema as a tool. Without another choice, the model must call this tool or one of the agent's. */
+/**
+ * Offers the output schema as a tool. Without another tool choice, the model must call this tool or a tool of the
+ * agent.
+ */
 export function offerAnswer({ tools, toolChoice }: ModelRequest, inputSchema: ToolSpec['inputSchema']): AnswerByTool {
   let name = NAME;
   while (tools.some((tool) => tool.name === name)) name += '_';
@@ -21,7 +24,10 @@ export function offerAnswer({ tools, toolChoice }: ModelRequest, inputSchema: To
   return { name, tools: [...tools, answer], toolChoice: isFree ? 'required' : toolChoice };
 }
 
-/** Returns the response with the arguments of the answer's call as its text. Beside other calls, the answer is too early. */
+/**
+ * Returns the response with the arguments of the answer call as its text. Ignores an answer that comes together with
+ * other calls, because it is too early.
+ */
 export function readAnswerCall(response: ModelResponse, name: string): ModelResponse {
   const isAnswer = (part: AssistantPart) => part.type === 'tool-call' && part.name === name;
   const answer = response.content.find(isAnswer) as ToolCallPart | undefined;

@@ -2,18 +2,18 @@ import type { JsonSchema } from '../../../internal/json.js';
 import { withReferences } from '../tools/references.js';
 import { isObject, parseJson, type WireObject } from '../wire.js';
 
-/** The member that holds the answer. */
+/** The member of the root object that contains the answer. */
 const MEMBER = 'value';
 
-/** Keywords that services refuse at the root of a schema. */
+/** Keywords that providers refuse at the root of a schema. */
 const ALTERNATIVES = ['anyOf', 'oneOf', 'allOf', 'not', 'enum', 'const', '$ref', 'if'];
 
-/** True for a schema whose root is a plain object, as services want it. */
+/** True for a schema whose root is a plain object, as providers require. */
 export function hasObjectRoot(schema: JsonSchema): boolean {
   return schema.type === 'object' && ALTERNATIVES.every((keyword) => !(keyword in schema));
 }
 
-/** Returns the schema of an object whose only member has the given schema. References keep their targets. */
+/** Returns a schema for an object with one member, which has the given schema. References keep their targets. */
 export function inObject(schema: JsonSchema): WireObject {
   const { $schema, $defs, definitions, ...rest } = schema;
   const kept = { ...($defs !== undefined && { $defs }), ...(definitions !== undefined && { definitions }) };
@@ -30,7 +30,7 @@ function movedReference(reference: string): string {
 /** Matches the object around an answer, with the text before and after it. */
 const WRAPPED = new RegExp(`\\{\\s*"${MEMBER}"\\s*:(.*)\\}`, 's');
 
-/** Returns an answer without the object around it. Text before and after the object stays. */
+/** Returns an answer without the enclosing object. Text before and after the object stays. */
 export function unwrapped(answer: string): string {
   const match = WRAPPED.exec(answer);
   if (match === null) return answer;
@@ -41,11 +41,13 @@ export function unwrapped(answer: string): string {
 }
 
 const OPENING = new RegExp(`^\\s*\\{\\s*"${MEMBER}"\\s*:\\s*`);
-/** The longest beginning that may still become an opening. */
+/** The longest text that may still be the beginning of the enclosing object. */
 const LONGEST_OPENING = 40;
 const CLOSING = /\s*\}?\s*$/;
 
-/** Removes the object around an answer from its deltas. An answer that does not begin with the object passes unchanged. */
+/**
+ * Removes the enclosing object from the deltas of an answer. An answer without the enclosing object does not change.
+ */
 export class Unwrapping {
   private state: 'before' | 'inside' | 'outside' = 'before';
   private held = '';
@@ -60,7 +62,7 @@ export class Unwrapping {
     return shown;
   }
 
-  /** False while the beginning is not complete. */
+  /** Looks for the beginning of the enclosing object. Returns false while the text is too short. */
   private begin(): boolean {
     const opening = OPENING.exec(this.held);
     if (opening !== null) {

@@ -9,24 +9,26 @@ import { offerAnswer, readAnswerCall } from './answer-tool.js';
 import { hasObjectRoot, inObject, Unwrapping, unwrapped } from './object-root.js';
 
 /**
- * How a model is asked for structured output. `native`: the schema is part of every request. `tool`: the answer is the call of
- * a tool with the schema. `after-tools`: while there are tools, the model answers freely; then it is asked for this answer in
- * the schema, in another request without tools.
+ * How a model is asked for structured output. `native`: the schema is part of every request. `tool`: the model answers
+ * by calling a tool with the schema.
+ *
+ * `after-tools`: as long as the request has tools, the model answers freely. Then another request without tools asks
+ * for the answer in the schema.
  */
 export type OutputMode = 'native' | 'tool' | 'after-tools';
 
 type Send = Model['generate'];
 
-/** Asks in the way that the service takes, and remembers what it has refused. */
+/** Asks for structured output in a mode that the provider accepts, and remembers refused modes. */
 export class StructuredOutput {
-  /** `words`: the schema is part of the instructions. For a service that takes neither schemas nor tools. */
+  /** `words`: the schema is part of the instructions, for a provider that accepts neither schemas nor tools. */
   private mode: OutputMode | 'words';
 
   constructor(mode: OutputMode) {
     this.mode = mode;
   }
 
-  /** Makes a call. A request without a schema is sent as it is. */
+  /** Makes a call. A request without a schema does not change. */
   async ask(request: ModelRequest, send: Send): Promise<ModelResponse> {
     const { output } = request;
     if (output === undefined) return send(request);
@@ -49,7 +51,7 @@ export class StructuredOutput {
   }
 }
 
-/** One call, with the schema of its answer. */
+/** One call with the schema of its answer. */
 interface Call {
   readonly request: ModelRequest;
   readonly schema: JsonSchema;
@@ -64,16 +66,16 @@ const ASKING: Readonly<Record<OutputMode, Ask>> = {
   'after-tools': askAfterTools,
 };
 
-/** Matches a refusal of the schema, or of a schema beside tools. */
+/** Matches a refusal of the schema, or of a schema together with tools. */
 const REFUSED =
   /response_?format|response_schema|response mime type|json[ _](?:schema|mode|object)|structured[ _]output|output_(?:config|format)|text\.format|grammar/i;
 
-/** Returns the mode for a service that refused a request, or undefined if the refusal has another reason. */
+/** Returns the next mode after a refused request. Returns undefined if the refusal has another reason. */
 function modeAfter(error: unknown, mode: OutputMode | 'words', hasTools: boolean): OutputMode | 'words' | undefined {
   if (!(error instanceof ProviderError) || (error.status !== 400 && error.status !== 422)) return undefined;
   const { message } = error;
   if (mode === 'tool') return /\btools?\b|tool_choice|function/i.test(message) ? 'words' : undefined;
-  // An invalid schema is the fault of the application.
+  // The application has to correct an invalid schema, so this error is not hidden.
   if (mode === 'words' || !REFUSED.test(message) || /invalid schema/i.test(message)) return undefined;
   return mode === 'native' && hasTools ? 'after-tools' : 'tool';
 }
@@ -113,7 +115,7 @@ async function askAfterTools({ request, schema, send }: Call): Promise<ModelResp
   return joined(first, await askNatively({ request: changed(request, formed), schema, send }));
 }
 
-/** True for a whole answer that is not JSON yet. */
+/** True for a complete answer that is not JSON yet. */
 function isAnswer({ content, finishReason }: ModelResponse): boolean {
   if (finishReason === 'length' || finishReason === 'content-filter') return false;
   if (content.some((part) => part.type === 'tool-call' && !part.providerExecuted)) return false;
@@ -138,12 +140,12 @@ function askInWords({ request, schema, send }: Call): Promise<ModelResponse> {
   return send(changed(request, { messages, output: undefined }));
 }
 
-/** Instructions for an answer in a schema that the service does not take. The answer is checked in any case. */
+/** Returns instructions that contain the schema. The answer is always checked against the schema. */
 export function inWords(schema: JsonSchema): string {
   return `Answer with JSON alone, without a word before or after it, that matches this JSON Schema:\n${JSON.stringify(withoutDialect(schema))}`;
 }
 
-/** Asks for an object that holds the answer. Its text and its deltas lose the object again. */
+/** Asks for an object that contains the answer. Removes the object from the text and the deltas. */
 async function askInObject({ request, schema, send }: Call, ask: Ask): Promise<ModelResponse> {
   const unwrapping = new Unwrapping();
   const onPart = (part: ModelPart) => {
@@ -158,7 +160,10 @@ async function askInObject({ request, schema, send }: Call, ask: Ask): Promise<M
   return { ...response, content };
 }
 
-/** Holds the text of a response, since only its end shows whether it is the answer. Other parts pass. */
+/**
+ * Holds the text of a response until its end, because only the end shows whether the text is the answer. Passes other
+ * parts.
+ */
 class HeldText {
   private text = '';
 
@@ -174,7 +179,7 @@ class HeldText {
   }
 }
 
-/** The signal is named, since a spread does not copy a getter of the prototype. */
+/** Copies a request. Names the signal, because a spread does not copy a getter of the prototype. */
 function changed(request: ModelRequest, changes: Partial<ModelRequest>): ModelRequest {
   return { ...request, signal: request.signal, ...changes };
 }

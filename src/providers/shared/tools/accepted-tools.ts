@@ -3,22 +3,22 @@ import { consoleLogger, type Logger } from '../../../internal/logger.js';
 import type { ToolSpec } from '../../../model/model.js';
 import type { WireObject } from '../wire.js';
 
-/** The rules of a provider for tools. */
+/** A provider's rules for tools. */
 export interface ToolRules {
   readonly provider: string;
   /** Matches the tool names that the provider accepts. Default: every name. */
   readonly name?: RegExp | undefined;
-  /** Largest number of tools in a request. Default: no limit. */
+  /** The largest number of tools in a request. Default: no limit. */
   readonly most?: number | undefined;
   readonly logger?: Logger | undefined;
 }
 
-/** Texts of warnings, and names in warnings, by logger. */
+/** The warnings and the tool names that were already logged, by logger. */
 const warned = new WeakMap<Logger, Set<string>>();
 
 /**
- * Converts the tools of a request to the form of a provider. Leaves out each tool that the provider would refuse the
- * whole request for, and names each such tool once in a warning.
+ * Converts the tools of a request to the form of a provider. Leaves out tools because of which the provider would
+ * refuse the whole request, and logs one warning for each.
  */
 export function acceptedTools(
   tools: readonly ToolSpec[],
@@ -41,7 +41,7 @@ export function acceptedTools(
   return accepted.slice(0, most).map(({ wire }) => wire);
 }
 
-/** Warns about the tools beyond the limit that no warning has named. */
+/** Warns about the tools beyond the limit that no warning has named yet. */
 function warnOfRest(rest: readonly string[], total: number, rules: ToolRules): void {
   const { provider, most } = rules;
   const fresh = rest.filter((name) => isNew(rules, `${provider} ${name}`));

@@ -11,9 +11,10 @@ const known = new WeakMap<JsonSchema, JsonSchema | OptionInvalidError>();
 
 /**
  * Returns a schema in the form of JSON Schema 2020-12, which providers check. Every array gets `items`, because OpenAI
- * refuses an array without them. Tuples and exclusive bounds of older drafts are rewritten, and references with them.
- * Invalid annotations are repaired or dropped, and patterns that Python cannot compile move into descriptions. Returns `schema` itself if nothing changes. Throws an OptionInvalidError
- * if the schema does not match the meta-schema then.
+ * refuses an array without it. Rewrites tuples and exclusive bounds of older drafts, together with references.
+ *
+ * Repairs or drops invalid annotations. Patterns that Python cannot compile move into descriptions. Returns `schema`
+ * itself if nothing changes. Throws an OptionInvalidError if the result does not match the meta-schema.
  */
 export function toDraft2020(schema: JsonSchema): JsonSchema {
   const result = known.get(schema) ?? converted(schema);
@@ -33,7 +34,7 @@ function converted(schema: JsonSchema): JsonSchema | OptionInvalidError {
 
 class Converter {
   private readonly path: (string | number)[] = [];
-  /** The schema that references `#/…` begin at: the root, or the nearest schema with an `$id`. */
+  /** The schema that references `#/…` start from: the root, or the nearest enclosing schema with an `$id`. */
   private base: WireObject;
 
   constructor(private readonly root: WireObject) {
@@ -101,7 +102,10 @@ class Converter {
   }
 }
 
-/** Up to draft 2019-09, a list in `items` describes a tuple, and `additionalItems` the entries after it. */
+/**
+ * Rewrites a tuple. Up to draft 2019-09, an array in `items` describes a tuple, and `additionalItems` the items after
+ * the tuple.
+ */
 function withTuple(node: WireObject): WireObject {
   if (!Array.isArray(node.items)) return node;
   const { items, additionalItems, ...rest } = node;
@@ -109,7 +113,7 @@ function withTuple(node: WireObject): WireObject {
   return items.length > 0 ? { ...rest, prefixItems: items, items: others } : { ...rest, items: others };
 }
 
-/** In draft 4, `exclusiveMinimum: true` makes `minimum` exclusive. */
+/** Rewrites exclusive bounds. In draft 4, `exclusiveMinimum: true` makes `minimum` exclusive. */
 function withBounds(node: WireObject): WireObject {
   if (typeof node.exclusiveMinimum !== 'boolean' && typeof node.exclusiveMaximum !== 'boolean') return node;
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, ...rest } = node;
@@ -135,18 +139,18 @@ function withItems(node: WireObject): WireObject {
 
 const NAMES = ['id', '$id', '$anchor', '$dynamicAnchor', '$recursiveAnchor'];
 const ANCHOR = /^[A-Za-z_][-A-Za-z0-9._]*$/;
-/** Draft 2020-12 allows no fragment in an `$id`. */
+/** Matches an `$id` without a fragment or with an empty one, as draft 2020-12 requires. */
 const ID = /^[^#]*#?$/;
 
 /**
- * Returns the node with names that draft 2020-12 accepts. An invalid name is dropped, unless the schema refers to it: then
- * it becomes an `$anchor`, as for `$id: "#name"` of draft 7.
+ * Returns the node with names that draft 2020-12 accepts. Drops an invalid name. If the schema refers to this name,
+ * makes it an `$anchor` instead, as for `$id: "#name"` of draft 7.
  */
 function withAnchors(node: WireObject, root: WireObject): WireObject {
   const invalid = NAMES.filter((key) => node[key] !== undefined && !isValidName(key, node[key]));
   if (invalid.length === 0) return node;
   const anchor = invalid.map((key) => anchorIn(node[key])).find((name) => name !== undefined && isReferred(name, root));
-  // In draft 4, `id` has this meaning. Otherwise it is not a keyword, and stays.
+  // In draft 4, `id` is the same keyword. In later drafts it has no meaning and stays.
   const dropped = Object.fromEntries(invalid.filter((key) => key !== 'id' || anchor).map((key) => [key, undefined]));
   const kept = { ...node, ...dropped };
   return defined(anchor === undefined ? kept : { ...kept, $anchor: anchor });
@@ -174,8 +178,8 @@ function isReferred(anchor: string, root: WireObject): boolean {
 const NOT_PYTHON = /\\(?:[pPkc]|u\{)|\(\?<|\[\^?\]/;
 
 /**
- * Returns the node without patterns that OpenAI refuses the request for: it compiles them with Python. Such a pattern moves
- * into the description. The arguments are still checked against it.
+ * Returns the node without patterns that Python cannot compile, because OpenAI refuses the request for these. Such a
+ * pattern moves into the description. The arguments are still checked against the pattern.
  */
 function withPlainPatterns(node: WireObject): WireObject {
   const { pattern, patternProperties } = node;
@@ -189,7 +193,7 @@ function withPlainPatterns(node: WireObject): WireObject {
   return { ...(odd.length > 0 ? openObject(kept, odd) : kept), description };
 }
 
-/** Without a pattern for their names, additional properties must be allowed. */
+/** Allows additional properties, because the removed pattern may have allowed their names. */
 function openObject(node: WireObject, odd: readonly string[]): WireObject {
   const patterns = Object.entries(node.patternProperties as WireObject).filter(([key]) => !odd.includes(key));
   return {

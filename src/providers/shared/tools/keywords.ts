@@ -14,7 +14,7 @@ export function formOf(keyword: string): Form | undefined {
   return forms.get(keyword);
 }
 
-/** The values that the meta-schema of draft 2020-12 allows for a keyword without schemas. */
+/** A rule for the value of a keyword that contains no schemas, from the meta-schema of draft 2020-12. */
 interface ValueRule {
   readonly expected: string;
   readonly accepts: (value: unknown) => boolean;
@@ -67,13 +67,13 @@ export interface ValueProblem {
   readonly problem: string;
 }
 
-/** Returns the value in a valid form, undefined for an annotation to drop, or the problem. */
+/** Returns a valid value, undefined if the annotation must be dropped, or the problem. */
 export function validValue(keyword: string, value: unknown): { readonly value: unknown } | ValueProblem {
   const rule = rules.get(keyword);
   return rule === undefined ? { value } : validBy(rule, value);
 }
 
-/** Returns an array of different names, or the problem. */
+/** Returns an array without duplicates, or the problem. */
 export function validNames(value: unknown): { readonly value: unknown } | ValueProblem {
   return validBy(NAMES, value);
 }

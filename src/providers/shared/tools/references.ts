@@ -23,7 +23,7 @@ export function targetOf(root: unknown, reference: unknown): unknown {
   );
 }
 
-/** Generated names such as `Page<Item>` are percent-encoded in references. */
+/** Decodes a name, because generated names such as `Page<Item>` are percent-encoded in references. */
 function nameOf(step: string): string {
   return decoded(step).replaceAll('~1', '/').replaceAll('~0', '~');
 }
@@ -40,7 +40,7 @@ function isNode(value: unknown): value is WireObject {
   return typeof value === 'object' && value !== null;
 }
 
-/** The keywords of a tuple, and those that replace them in draft 2020-12. */
+/** The keywords of a tuple, with their names in draft 2020-12. */
 const MOVED = new Map([
   ['items', 'prefixItems'],
   ['additionalItems', 'items'],

@@ -4,19 +4,24 @@ import { toDraft2020 } from './draft-2020.js';
 import { targetOf, withReferences } from './references.js';
 
 const MAX_DEPTH = 20;
-/** Limit of all merged schemas, in characters. References can repeat the same subschema thousands of times. */
+/**
+ * The maximum total length of merged schemas, in characters. References can repeat the same subschema thousands of
+ * times.
+ */
 const MAX_WORK = 1_000_000;
-/** Characters counted for each property name, whatever its length. */
+/** The number of characters that each property name counts, whatever its length. */
 const NAME_WORK = 20;
-/** Limit in characters for the merged schema of one property, and for the schema in the description. */
+/** The maximum length of one property's merged schema, and of the schema in the description, in characters. */
 const MAX_TEXT = 10_000;
 const known = new WeakMap<JsonSchema, WireObject>();
 
 /**
- * Returns the schema of a tool's arguments in the form that servers accept: an object without alternatives at its root.
- * The schema has the form of draft 2020-12. OpenAI and others refuse root alternatives. Their properties are merged, and
- * required if every alternative requires them.
- * The description quotes the removed keywords. Calls are still validated against the tool's own schema.
+ * Returns the schema of a tool's arguments in a form that servers accept: an object without alternatives at its root,
+ * in draft 2020-12. OpenAI and others refuse alternatives at the root.
+ *
+ * The properties of the alternatives are merged. A property is required if every alternative requires it. The
+ * description quotes the removed keywords. Calls are still validated against the tool's own schema.
+ *
  * Throws an OptionInvalidError if the schema does not match the meta-schema of draft 2020-12.
  */
 export function toolParameters(given: JsonSchema): WireObject {
@@ -41,12 +46,12 @@ function parametersOf(schema: JsonSchema): WireObject {
   return withReferences(merged, (reference) => keptReference(reference, schema, merged));
 }
 
-/** Matches the beginning of a reference into an alternative at the root. */
+/** Matches the start of a reference to a root alternative. */
 const ALTERNATIVE = /^#(?:\/(?:allOf|anyOf|oneOf)\/\d+)+(?=\/properties\/)/;
 
 /**
- * Returns the reference to the same schema after the alternatives are merged. Returns undefined if the schema has no place
- * of its own any more.
+ * Returns the reference to the same schema after the alternatives were merged. Returns undefined if the merged schema
+ * does not contain it.
  */
 function keptReference(reference: string, before: WireObject, merged: WireObject): string | undefined {
   const target = targetOf(before, reference);
@@ -74,7 +79,7 @@ interface Fields {
 const NONE: Fields = { properties: new Map(), required: new Set() };
 
 /**
- * Collects the properties of an object from all parts of its schema. Depth and work are bounded, even for recursive
+ * Collects the properties of an object from all parts of its schema. Limits depth and work, even for recursive
  * references.
  */
 class FieldCollector {
@@ -136,12 +141,15 @@ function ownFields({ properties, required }: WireObject): Fields {
   };
 }
 
-/** Arguments are objects, so alternatives of other types, such as null, are ignored. */
+/**
+ * True for a schema that allows objects. Alternatives of other types, such as null, are ignored, because arguments are
+ * objects.
+ */
 function canBeObject(schema: unknown): boolean {
   return schema !== false && (!isObject(schema) || [schema.type ?? 'object'].flat().includes('object'));
 }
 
-/** Merges the schemas of one property. The keys are their JSON, so equal schemas count once. */
+/** Merges the schemas of one property. The keys are the schemas as JSON, so equal schemas count once. */
 function oneOfAll(different: ReadonlyMap<string, unknown>, keyword: 'allOf' | 'anyOf'): unknown {
   const schemas = [...different.values()];
   if (schemas.length === 1) return schemas[0];

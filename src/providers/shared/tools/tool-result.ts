@@ -1,8 +1,8 @@
 import type { ContentPart, FilePart, ImagePart, TextPart, ToolResultPart } from '../../../model/message.js';
 
 /**
- * Returns a tool result as a string, for protocols without files in results.
- * Most protocols have no error flag, so the text begins with "Error". Many servers refuse an empty result.
+ * Returns a tool result as a string, for protocols without files in results. The text of an error begins with "Error",
+ * because most protocols have no error flag. Many servers refuse an empty result.
  */
 export function resultText({ content, isError }: ToolResultPart, hasErrorMark = false): string {
   const given = contentText(content);

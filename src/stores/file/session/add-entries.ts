@@ -5,12 +5,12 @@ import type { Draft } from '../step.js';
 import { headOf } from './form.js';
 import type { SessionFile } from './session-file.js';
 
-/** Copies entries, so that the caller cannot change them in memory. Returns the JSON of each copy. */
+/** Copies entries, so that the caller cannot change them later. Returns the JSON of each copy. */
 export function copyEntries(entries: readonly Entry[]): ReadonlyMap<Entry, string> {
   return new Map(encodeEntries(entries).map((json) => [entryFromJson(json), json]));
 }
 
-/** Runs `change`, which adds entries, and writes a line with what it has changed. */
+/** Runs `change`, which adds entries. Then writes a line with the changes. */
 export function addEntries<Answer>(
   { state, now, write }: Draft<SessionFile>,
   copies: ReadonlyMap<Entry, string>,

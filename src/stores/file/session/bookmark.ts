@@ -5,10 +5,13 @@ import { readSmallFile, replaceSmallFile } from '../small-file.js';
 import { SessionFile } from './session-file.js';
 
 const NAME = 'context';
-/** The ids of the entries before a bookmark. Read when an entry is added, since it grows with the conversation. */
+/**
+ * The file with the ids of the entries before a bookmark. It grows with the conversation, so it is read only when an
+ * entry is added.
+ */
 const IDS = 'ids';
 
-/** Reads the file that says where the context of a session begins in its log. */
+/** Reads the file with the position in the log at which the model's entries begin. */
 export async function readBookmark(folder: string): Promise<Bookmark<SessionFile> | undefined> {
   const [head] = (await readSmallFile(join(folder, NAME))) ?? [];
   if (head === undefined) return undefined;
@@ -30,8 +33,10 @@ function idsReader(folder: string, head: string): SessionFile['older'] {
 }
 
 /**
- * Stores a bookmark at the line where the context begins, if it has moved on. The bookmark has all but the entries, as they
- * are at the end of the log: the lines after the bookmark lead to the same values.
+ * Stores a bookmark at the line where the model's entries begin, if the line has changed.
+ *
+ * The bookmark has all values except the entries, as they are at the end of the log. Applying the lines after the
+ * bookmark leads to the same values.
  */
 export async function writeBookmark(
   { folder, mark, state }: LogFile<SessionFile>,

@@ -10,8 +10,10 @@ const MARKER_TEXT = 'The time of this file is the time of the last entry of the 
 const COMPLETE_TEXT = 'All sessions of this store are in this index.\n';
 
 /**
- * The sessions of each owner in the order of their last entries. Each owner has a directory with a file for each session,
- * which has the name of the directory of the session. It may name a session that was deleted.
+ * The sessions of each owner, in the order of their last entries. Each owner has a directory with a file for each
+ * session. The file has the name of the session's directory.
+ *
+ * The index may name a session that was deleted.
  */
 export class OwnerIndex {
   private readonly complete: string;
@@ -20,7 +22,7 @@ export class OwnerIndex {
     this.complete = join(folder, 'complete');
   }
 
-  /** Adds a session, or moves it to the front. A session without an owner is not listed. */
+  /** Adds a session, or moves it to the front. A session without an owner is not added. */
   async add({ owner, updatedAt }: SessionSummary, name: string): Promise<void> {
     if (owner === undefined) return;
     const folder = this.folderOf(owner);
@@ -36,12 +38,15 @@ export class OwnerIndex {
     }
   }
 
-  /** Failures are ignored, because a list checks the sessions that it finds. */
+  /** Removes a session from the index. Ignores failures, because `list` checks the sessions that it finds. */
   async remove(owner: string, name: string): Promise<void> {
     await rm(join(this.folderOf(owner), name), { force: true }).catch(() => {});
   }
 
-  /** Returns the sessions of an owner, with their names as ids. Returns undefined if the index is not complete. */
+  /**
+   * Returns the sessions of an owner. The id of each is the name of its directory. Returns undefined if the index is
+   * not complete.
+   */
   async list(owner: string): Promise<ListPosition[] | undefined> {
     const folder = this.folderOf(owner);
     const names = await readdir(folder).catch(() => []);
@@ -53,12 +58,12 @@ export class OwnerIndex {
     const times = await Promise.all(names.map((name) => stat(join(folder, name)).catch(() => undefined)));
     return names.flatMap((id, at) => {
       const mtimeMs = times[at]?.mtimeMs;
-      // A file system stores times with a rounding error.
+      // File systems store times with a rounding error.
       return mtimeMs === undefined ? [] : [{ id, updatedAt: Math.round(mtimeMs) }];
     });
   }
 
-  /** Notes that all sessions are in the index. */
+  /** Records that all sessions are in the index. */
   async markComplete(): Promise<void> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
     await writeFile(this.complete, COMPLETE_TEXT, { mode: 0o600 });

@@ -30,7 +30,7 @@ export interface StoredSummary {
   readonly summary: SessionSummary;
 }
 
-/** Notes that this process holds the claim. */
+/** Records that this process holds the claim. */
 export function holdClaim(session: SessionFile, ttlMs: number): void {
   session.origin = { process: thisProcess, ttlMs };
   session.keptUntil = 0;
@@ -43,8 +43,9 @@ export async function readSummary(folder: string): Promise<StoredSummary | undef
 }
 
 /**
- * The files beside the log of a session: its claim, its summary and lifetime, and the bookmark of its context. Each names
- * the uid of its session or the mark of its log; a file of another one is ignored.
+ * The files beside the log of a session: its claim, its summary with its lifetime, and the bookmark.
+ *
+ * Each file names the uid of its session or the mark of its log. A file that belongs to another one is ignored.
  */
 export class SessionSideFiles implements SideFiles<SessionFile> {
   constructor(private readonly index: OwnerIndex) {}
@@ -55,7 +56,7 @@ export class SessionSideFiles implements SideFiles<SessionFile> {
     if (state.saved.summary === '' || Number.isFinite(state.end)) await readEnd(folder, state);
   }
 
-  /** Only the claim must be stored. The other files are repaired by the next use of the session. */
+  /** Only a failure to store the claim is an error. The next use of the session repairs the other files. */
   async write(log: LogFile<SessionFile>, check: () => Promise<void>): Promise<void> {
     await writeClaim(log, check);
     await this.writeSummary(log, check).catch(() => {});
@@ -66,7 +67,7 @@ export class SessionSideFiles implements SideFiles<SessionFile> {
     const stored = await readSummary(folder).catch(() => undefined);
     const owner = stored?.summary.owner;
     if (owner === undefined) return;
-    // Without its summary, the session is added again if it is not removed after all.
+    // Deletes the summary, so that the session is added to the index again if its directory is not removed after all.
     await rm(join(folder, SUMMARY), { force: true }).catch(() => {});
     await this.index.remove(owner, basename(folder));
   }
@@ -76,7 +77,7 @@ export class SessionSideFiles implements SideFiles<SessionFile> {
     const summary = log.summary(id);
     const json = JSON.stringify({ uid: log.uid, end, summary });
     if (json === state.saved.summary) return;
-    // The summary comes last: if it is up to date, the index is too.
+    // The summary is stored last, so an up-to-date summary means that the index is up to date.
     if (summary.length > 0) await this.index.add(summary, basename(folder));
     await replaceSmallFile(join(folder, SUMMARY), [json], check);
     state.saved.summary = json;
@@ -107,7 +108,7 @@ async function writeClaim({ folder, state }: LogFile<SessionFile>, check: () => 
   saved.claim = json;
 }
 
-/** The lifetime in the summary counts if the summary is as new as the log. */
+/** Reads the time at which a session expires. The summary is used only if it is as new as the log. */
 async function readEnd(folder: string, session: SessionFile): Promise<void> {
   const stored = await readSummary(folder);
   if (stored?.uid !== session.log.uid || stored.summary.length !== session.log.length) return;

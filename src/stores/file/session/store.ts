@@ -48,12 +48,14 @@ const summaryStep: VaultStep<SessionFile, SessionSummary | undefined> = {
 };
 
 /**
- * Stores sessions on disk. An acknowledged entry survives if the process is killed at any moment. Any number of processes
- * may use the directory at once. An append writes only new entries, and a load from the context on reads only those. A
- * damaged file causes a StoreCorruptError, and is left unchanged. A file of an earlier version causes a StoreOutdatedError.
+ * Stores sessions on disk. An acknowledged entry survives if the process is killed at any moment. Any number of
+ * processes may use the directory at once.
  *
- * A claim that ran out is kept for up to ten times its lifetime while its process runs on this machine. The process itself
- * may take it over earlier.
+ * An append writes only new entries, and a load for the model reads only the entries that the model needs. A damaged
+ * file causes a StoreCorruptError, and is left unchanged. A file of an earlier version causes a StoreOutdatedError.
+ *
+ * An expired claim is kept for up to ten times its lifetime while its process runs on this machine. The same process
+ * may take the claim over earlier.
  *
  * @example
  * const store = new FileSessionStore({ folder: './sessions' });
@@ -168,7 +170,9 @@ export class FileSessionStore implements SessionStore {
     await this.vault.remove(id);
   }
 
-  /** Runs a step on a session, and restarts its lifetime. Returns undefined if the session is not stored. */
+  /**
+   * Runs a step on a session, and restarts the lifetime of the session. Returns undefined if the session is not stored.
+   */
   private async use<Result>(id: string, step: VaultStep<SessionFile, Result>): Promise<Result | undefined> {
     return this.vault.run(id, {
       ...step,
@@ -181,7 +185,10 @@ export class FileSessionStore implements SessionStore {
     });
   }
 
-  /** Returns the summary of a session in the index. Removes the session from the index if the owner has no such session. */
+  /**
+   * Returns the summary of a session in the index. Removes the session from the index if the owner does not have it any
+   * more.
+   */
   private async listed(name: string, owner: string): Promise<SessionSummary | undefined> {
     const stored = await readSummary(join(this.folder, name)).catch(() => undefined);
     const isCurrent = stored !== undefined && (stored.end ?? Number.POSITIVE_INFINITY) > this.clock.now();
@@ -196,7 +203,7 @@ export class FileSessionStore implements SessionStore {
     return undefined;
   }
 
-  /** Reads all sessions, because a store of another folder may have no index yet. Returns those of the owner. */
+  /** Reads all sessions, because an older directory may have no index yet. Returns the sessions of the owner. */
   private async buildIndex(owner: string): Promise<ListPosition[]> {
     const found = await this.vault.runAll(summaryStep, { skipsDamaged: true });
     const summaries = found.filter((summary) => summary !== undefined);
@@ -205,7 +212,7 @@ export class FileSessionStore implements SessionStore {
       for (const [summary, name] of names) await this.index.add(summary, name);
       if (names.size > 0) await this.index.markComplete();
     } catch {
-      // The directory is read-only or full. The next list reads all sessions again.
+      // The directory is read-only or full, so the next call of `list` reads all sessions again.
     }
     const mine = [...names].filter(([summary]) => summary.owner === owner);
     return mine.map(([{ updatedAt }, id]) => ({ updatedAt, id }));

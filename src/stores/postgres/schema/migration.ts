@@ -7,15 +7,15 @@ import { sessionEntries, sessionLength, sessionTables } from './tables.js';
 export const steps: readonly string[] = [sessionTables, sessionLength, sessionEntries, runLogTables];
 
 /**
- * Returns one statement that creates the schema, or upgrades it to version `target`. One statement is one transaction, also
- * for a client that is a pool.
+ * Returns one statement that creates the schema, or upgrades it to version `target`. A single statement is one
+ * transaction, even if the client is a pool.
  */
 export function migrationSql(schema: string, target: number = steps.length): string {
   const upgrades = steps
     .slice(0, target)
     .map((step, index) => `IF v_version < ${index + 1} THEN ${step} END IF;`)
     .join('\n');
-  // The functions are those of the newest version.
+  // Only the newest version has functions.
   const functions = target === steps.length ? `${sessionFunctions}${stateFunctions}${runLogFunctions}` : '';
   return `DO $keelson$
 DECLARE v_version integer := 0;

@@ -20,8 +20,8 @@ CREATE TABLE run_events (
 `;
 
 /**
- * The functions of the run log. A log lives up to 1 % longer than its lifetime, so that few appends change its entry in the
- * index. Whoever makes a log removes up to two expired ones.
+ * The functions of the run log. A log lives up to 1 % longer than its lifetime, so that few appends have to change its
+ * index entry. Creating a log also removes up to two expired logs.
  */
 const common = `
 CREATE OR REPLACE FUNCTION run_log_end(p_end bigint, p_ttl text) RETURNS bigint LANGUAGE sql AS $body$

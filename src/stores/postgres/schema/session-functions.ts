@@ -1,7 +1,9 @@
 /**
- * The functions of the session store. All arguments are strings. Most return no row if the session is not stored, and
- * otherwise an answer in JSON, then entries. Entries are passed as JSON: pairs of a key and a body. Appends, posts and
- * claims lock the row of the session first. Nobody holds a session whose `claim` is NULL.
+ * The functions of the session store. All arguments are strings. Most functions return no row if the session is not
+ * stored, otherwise an answer in JSON and then entries.
+ *
+ * Entries are passed as JSON: pairs of a key and a body. Appends, posts and claims first lock the row of the session.
+ * If `claim` is NULL, no run holds the session.
  */
 const common = `
 CREATE OR REPLACE FUNCTION now_ms() RETURNS bigint LANGUAGE sql VOLATILE AS $body$
@@ -54,7 +56,7 @@ BEGIN
 END $body$;
 `;
 
-/** Each call that restarts the lifetime of a session gives it 1 % more time, so that most loads need not write. */
+/** Each call that restarts the lifetime of a session extends it by 1 % more, so that most loads need no write. */
 const load = `
 CREATE OR REPLACE FUNCTION session_load(p_key text, p_uid text, p_known text, p_from text, p_before text, p_limit text,
   p_ttl text) RETURNS SETOF text LANGUAGE plpgsql AS $body$
@@ -85,7 +87,7 @@ BEGIN
 END $body$;
 `;
 
-/** A claim is not flushed to the disk: the first append flushes it too, and no run acts before that. */
+/** A claim is not flushed to disk. The first append flushes it too, and no run acts before its first append. */
 const claims = `
 CREATE OR REPLACE FUNCTION session_claim(p_key text, p_id text, p_claim text, p_run text, p_by text, p_claim_ttl text,
   p_uid text, p_known text, p_owner text, p_title text, p_data text, p_ttl text)

@@ -1,4 +1,4 @@
-/** The functions of the state store. Each function that changes a session locks the row of the session first. */
+/** The functions of the state store. Each function that changes a session first locks the row of the session. */
 const common = `
 -- Adds to the size of an extension.
 CREATE OR REPLACE FUNCTION state_account(p_session bigint, p_extension text, p_name text, p_bytes bigint, p_keys bigint)

@@ -64,8 +64,8 @@ UPDATE sessions SET length = (SELECT count(*) FROM messages WHERE session = seri
 `;
 
 /**
- * Version 3: a session is a list of entries that is only added to. Each message becomes an entry that follows the one
- * before it. Bodies are text that `jsonb` may refuse, so they are changed as text.
+ * Version 3: a session is a list of entries that only grows. Each message becomes an entry that follows the previous
+ * one. Bodies are changed as text, because `jsonb` may refuse them.
  */
 export const sessionEntries = `
 PERFORM set_config('client_min_messages', 'warning', true);

@@ -9,8 +9,8 @@ import { type RedisRunLogOptions, resolveRunLogOptions } from '../options.js';
 import { appendScript, closeScript, readScript, touchScript } from './script.js';
 
 /**
- * Keeps the logs of runs in streams of Redis 6 or newer, shared by all processes. Each call is one atomic script that uses
- * the clock of Redis. A read that waits runs one script per look. Redis removes expired logs.
+ * Stores the logs of runs in streams of Redis 6 or newer, shared by all processes. Each call is one atomic script that
+ * uses the clock of Redis. A read that waits repeats its script. Redis removes expired logs.
  *
  * Rejects with a RedisUnavailableError if Redis does not answer within `timeoutMs`.
  *

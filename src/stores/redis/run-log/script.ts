@@ -1,7 +1,7 @@
 import { RedisScript } from '../connection.js';
 
 /**
- * The start of all scripts of a run log. A log has two keys: `head` is a hash, and `stream` has the events that are left.
+ * The start of all scripts of a run log. A log has two keys: the hash `head`, and `stream` with the remaining events.
  * The event with the offset 7 has the id 7-1. If Redis has evicted the stream, all events are gone.
  */
 const start = `
@@ -25,8 +25,8 @@ end
 `;
 
 /**
- * ARGV: first offset, maximum bytes, lifetime, channel or nothing, events. Replies whether the events were added, the end,
- * milliseconds since the last touch, and the outcome or nothing.
+ * ARGV: first offset, maximum bytes, lifetime, channel or an empty string, events. Replies whether the events were
+ * added, the end, milliseconds since the last touch, and the outcome or an empty string.
  */
 export const appendScript = new RedisScript(`${start}
 local from, most, count = tonumber(ARGV[1]), tonumber(ARGV[2]), #ARGV - 4
@@ -58,7 +58,10 @@ end
 return { isAdded and 1 or 0, last, now - watched, outcome }
 `);
 
-/** ARGV: offset, limit. Replies nil for an unknown run, or the first offset, the end, the outcome or nothing, and events. */
+/**
+ * ARGV: offset, limit. Replies nil for an unknown run. Otherwise replies the first offset, the end, the outcome or an
+ * empty string, and the events.
+ */
 export const readScript = new RedisScript(`${start}
 if not exists then return false end
 local reply, from = { first, last, outcome }, tonumber(ARGV[1])
@@ -67,7 +70,7 @@ for _, item in ipairs(range(from, math.min(from + ARGV[2], last) - 1)) do reply[
 return reply
 `);
 
-/** ARGV: outcome, lifetime, channel or nothing. Replies the outcome that holds. */
+/** ARGV: outcome, lifetime, channel or an empty string. Replies the outcome of the first close. */
 export const closeScript = new RedisScript(`${start}
 if outcome ~= '' then return outcome end
 outcome = ARGV[1]

@@ -9,7 +9,10 @@ export function userContent(content: string | readonly ContentPart[]): readonly 
   return parts.filter((part) => part.type !== 'text' || part.text.trim() !== '').map(contentPart);
 }
 
-/** Converts a part of a tool result. A file that the API refuses would fail each later request, so a note replaces it. */
+/**
+ * Converts a part of a tool result. A note replaces a file that the API refuses, because the file would make each later
+ * request fail.
+ */
 export function resultPart(part: ContentPart): WireObject {
   if (part.type === 'text') return contentPart(part);
   const file = fileOf(part);
@@ -19,7 +22,10 @@ export function resultPart(part: ContentPart): WireObject {
   return { type: 'input_text', text: fileNote(file, `${isAddress ? `at ${file.data} ` : ''}cannot be shown here`) };
 }
 
-/** The fields in `providerMetadata.openai.fields` of a part, such as `detail` or `file_id`, replace those of the part. */
+/**
+ * Converts a content part. Fields in `providerMetadata.openai.fields`, such as `detail` or `file_id`, replace those of
+ * the part.
+ */
 function contentPart(part: ContentPart): WireObject {
   const { fields } = openaiOf(part);
   const own = isObject(fields) ? fields : {};

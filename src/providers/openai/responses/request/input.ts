@@ -20,11 +20,11 @@ const LONGEST_NAME = 64;
 export interface InputTarget {
   readonly model: string;
   readonly systemRole: 'developer' | 'system';
-  /** False if the server stores nothing. Reasoning without encrypted content then cannot be sent back. */
+  /** True if the server stores responses. Otherwise, reasoning without encrypted content cannot be sent back. */
   readonly isStored: boolean;
 }
 
-/** Converts messages to input items. Each output item of an earlier response goes back in its place. */
+/** Converts messages to input items. Each output item of an earlier response is sent back at its place. */
 export function toInput(messages: readonly Message[], target: InputTarget): readonly WireObject[] {
   const builder = new InputBuilder(target);
   return messages.flatMap((message) => builder.itemsOf(message));
@@ -32,7 +32,7 @@ export function toInput(messages: readonly Message[], target: InputTarget): read
 
 class InputBuilder {
   private readonly ids = new CallIds(RESPONSES_IDS);
-  /** By the id in the message: the latest call with this id. */
+  /** The latest call of each id, by the id in the message. */
   private readonly calls = new Map<string, SentCall>();
 
   constructor(private readonly target: InputTarget) {}
@@ -48,7 +48,7 @@ class InputBuilder {
     return [{ role: this.target.systemRole, content: wellFormed(message.content) }];
   }
 
-  /** The API refuses reasoning that no item of the response follows. */
+  /** Converts an assistant message. The API refuses reasoning that no other item of the response follows. */
   private assistantItems({ content }: AssistantMessage): readonly WireObject[] {
     const items: WireObject[] = [];
     let latest: TextPart | undefined;
@@ -95,7 +95,7 @@ class InputBuilder {
   }
 }
 
-/** Adds a text to the message item that it belongs to, or begins another item. Drops blank text. */
+/** Adds a text to its message item, or begins another item. Drops blank text. */
 function addText(items: WireObject[], part: TextPart, latest: TextPart | undefined): void {
   if (part.text.trim() === '') return;
   const { id, phase } = itemOf(part) ?? {};
@@ -111,7 +111,7 @@ function addText(items: WireObject[], part: TextPart, latest: TextPart | undefin
   }
 }
 
-/** Returns the summary of a reasoning item. A lifecycle may have changed its text. */
+/** Returns the summary of a reasoning item, whose text a lifecycle may have changed. */
 function summaryOf(part: ReasoningPart, item: WireObject): readonly WireObject[] {
   const { summary } = openaiOf(part);
   const texts = Array.isArray(summary) ? summary.map(textOr) : [];

@@ -21,14 +21,16 @@ export function plainOutput(result: ToolResultPart): string {
   return wellFormed(resultText(result));
 }
 
-/** Returns the data in a result's text. A lifecycle may have changed the text, so `structured` is not read. */
+/**
+ * Returns the data in a result's text. Does not read `structured`, because a lifecycle may have changed only the text.
+ */
 export function dataIn({ content }: ToolResultPart): unknown {
   return parseJson(contentText(content));
 }
 
 /**
- * Returns the output of a shell call. A result with entries of `stdout`, `stderr` and an outcome keeps the entries;
- * other results are one entry, with the text as `stdout`, or as `stderr` of a failure.
+ * Returns the output of a shell call. Keeps the entries of a result that has `stdout`, `stderr` and an outcome. Any
+ * other result becomes one entry, with its text as `stdout`, or as `stderr` after a failure.
  */
 export function shellOutput(result: ToolResultPart, action: unknown): WireObject {
   const given = dataIn(result);
@@ -56,14 +58,15 @@ function textEntry(result: ToolResultPart): WireObject {
   return result.isError ? { stdout: '', stderr: text, outcome } : { stdout: text, stderr: '', outcome };
 }
 
-/** A white image of one pixel. The API requires a screenshot, also from an action that failed. */
+/** A white image of one pixel. The API requires a screenshot even if the action failed. */
 const BLANK =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mP8/x8AAwMCAO+ip1sAAAAASUVORK5CYII=';
 
 /**
  * Returns the items for a computer call's result. The screenshot is the image of the result, or `image_url` or
- * `file_id` in its data; the names of the AI SDK are accepted too. A result without a screenshot gets a blank image, and
- * its text follows in a user message.
+ * `file_id` in its data. The names of the AI SDK are accepted too.
+ *
+ * A result without a screenshot gets a blank image, and its text follows in a user message.
  */
 export function computerOutput(result: ToolResultPart, callId: string): readonly WireObject[] {
   const data = dataIn(result);
@@ -93,8 +96,8 @@ function screenshotIn({ content }: ToolResultPart, given: WireObject): WireObjec
 }
 
 /**
- * Returns the tools that a tool search found, as an array or in `tools`. Tools of an agent become function tools. A tool
- * with a schema that OpenAI refuses is left out.
+ * Returns the tools that a tool search found, from an array or from `tools`. Tools of the agent become function tools.
+ * A tool with a schema that OpenAI refuses is left out.
  */
 export function toolsFound(result: ToolResultPart): readonly WireObject[] {
   const given = dataIn(result);

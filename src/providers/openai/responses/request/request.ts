@@ -9,7 +9,7 @@ import { isStrictSchema, OPENAI_TOOLS } from '../../schema.js';
 import { customOf } from '../custom-tool.js';
 import { toInput } from './input.js';
 
-/** The model of a request, and the options of the model. */
+/** The model of a request, and its options. */
 export interface RequestTarget {
   readonly model: string;
   /** Tools that OpenAI defines. */
@@ -23,8 +23,9 @@ const ENCRYPTED = 'reasoning.encrypted_content';
 
 /**
  * Returns the body of a request with the whole conversation. `settings.providerOptions.openai` overrides other fields
- * except `stream`; `undefined` removes a field. Its `tools` and `include` are added, and the fields of its `text` and
- * `reasoning` are merged.
+ * except `stream`; `undefined` removes a field.
+ *
+ * Its `tools` and `include` are added to those of the request, and the fields of its `text` and `reasoning` are merged.
  */
 export function toResponsesRequest(request: ModelRequest, target: RequestTarget): WireObject {
   const { messages, toolChoice, output, settings = {}, onPart } = request;
@@ -55,8 +56,8 @@ interface OwnTools {
 }
 
 /**
- * Returns the tools of a request. A tool that OpenAI defines replaces the agent's tool with its name in the request. A
- * tool that OpenAI would refuse is left out with a warning.
+ * Returns the tools of a request. A tool that OpenAI defines replaces the agent's tool of the same name in the request.
+ * A tool that OpenAI would refuse is left out with a warning.
  */
 function wireTools(tools: readonly ToolSpec[], { defined: hosted, logger }: OwnTools): readonly WireObject[] {
   const names = new Set(hosted.flatMap(namesOf));
@@ -74,14 +75,14 @@ function wireTool(tool: ToolSpec): WireObject {
   return wellFormed({ type: 'function', name, description, parameters, strict: isStrictSchema(parameters) });
 }
 
-/** Returns the names by which calls of a tool reach the agent. */
+/** Returns the names under which the agent receives the calls of a tool. */
 function namesOf({ type, name, tools }: WireObject): readonly string[] {
   if (type === 'namespace') return objectsIn(tools).flatMap(namesOf);
   if (textOr(name) !== '') return [textOr(name)];
   return [textOr(type).startsWith('computer') ? 'computer' : textOr(type)];
 }
 
-/** Returns the tool choice in the form of the chosen tool's type. */
+/** Returns the tool choice in the form for the type of the chosen tool. */
 function wireToolChoice(choice: ToolChoice | undefined, tools: readonly WireObject[]): unknown {
   if (typeof choice !== 'object') return choice;
   const { tool: name } = choice;
@@ -113,7 +114,7 @@ function textFormat(given: JsonSchema): WireObject {
   return { type: 'json_schema', name: 'output', schema, strict: isStrictSchema(schema) };
 }
 
-/** Returns the data to include in the response: what the next request or the metadata of the response need. */
+/** Returns the data to include in the response, because the next request or the metadata of the response needs it. */
 function includes(tools: readonly WireObject[], given: WireObject): readonly unknown[] | undefined {
   const types = new Set(tools.map(({ type }) => String(type).replace(/_preview.*|_\d{4}.*/, '')));
   const all = new Set<unknown>(Array.isArray(given.include) ? given.include : []);
@@ -124,7 +125,7 @@ function includes(tools: readonly WireObject[], given: WireObject): readonly unk
   return all.size > 0 ? [...all] : undefined;
 }
 
-/** Returns the body without a request for encrypted reasoning, which models that do not reason refuse. */
+/** Returns the body without a request for encrypted reasoning, because models that do not reason refuse it. */
 export function withoutEncryption(body: WireObject): WireObject {
   const include = Array.isArray(body.include) ? body.include.filter((name) => name !== ENCRYPTED) : [];
   return defined({ ...body, include: include.length > 0 ? include : undefined });

@@ -10,7 +10,7 @@ import { responseIn } from './response.js';
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 5_000;
-/** Consecutive failures of the poll before the call fails. The response itself continues at OpenAI. */
+/** The number of failed polls in a row after which the call fails. The response itself continues at OpenAI. */
 const MOST_FAILURES = 5;
 
 /** A response in background mode. */
@@ -65,7 +65,9 @@ async function poll(first: WireObject, call: BackgroundCall): Promise<WireObject
   return response;
 }
 
-/** The official client leaves a listener for each request, so each poll has an abort signal of its own. */
+/**
+ * Reads a response. Each poll has its own abort signal, because the official client leaves a listener for each request.
+ */
 async function retrieve(id: string, { client, request, options }: BackgroundCall): Promise<WireObject> {
   const { retrieve: get } = client as Required<OpenAIResponsesClient>;
   const controller = new AbortController();
@@ -79,7 +81,7 @@ async function retrieve(id: string, { client, request, options }: BackgroundCall
   }
 }
 
-/** The run has ended, so its signal must not abort this request, and a failure has nobody to report to. */
+/** Cancels a response without a signal and without reporting a failure, because the run has already ended. */
 function cancelResponse(id: string, { client, options: { signal, ...options } }: BackgroundCall): void {
   Promise.resolve(client.cancel?.(id, options)).catch(() => {});
 }

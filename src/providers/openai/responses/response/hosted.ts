@@ -3,26 +3,26 @@ import { readArguments, uniqueId } from '../../../shared/answer.js';
 import { isObject, objectsIn, textOr, type WireObject } from '../../../shared/wire.js';
 import { toMetadata, without } from '../metadata.js';
 
-/** The request of a response. */
+/** The request that led to a response. */
 export interface ResponseSource {
   readonly model: string;
-  /** True for a call that the server runs without an item for its result. */
+  /** True for a call that the server runs without returning an item for its result. */
   readonly isRunByServer: (item: WireObject) => boolean;
 }
 
 /** The response to which an item belongs. */
 export interface ItemContext extends ResponseSource {
-  /** Has true once there was a commentary, and false once there was another text. */
+  /** Contains true after a commentary, and false after another text. */
   readonly written: Set<boolean>;
   /** The ids of the calls so far. */
   readonly ids: Set<string>;
-  /** The call ids whose outputs are in the same response: OpenAI ran these calls. */
+  /** The call ids with outputs in the same response, which means that OpenAI ran these calls. */
   readonly answered: ReadonlySet<unknown>;
-  /** The ids of calls that OpenAI ran and whose outputs name no call. */
+  /** The ids of calls that OpenAI ran, if their outputs do not name the call. */
   readonly unnamed: string[];
 }
 
-/** A tool that OpenAI runs, whose call and result are one item. */
+/** A tool that OpenAI runs. Its call and its result are one item. */
 interface HostedTool {
   readonly name: (item: WireObject) => string;
   readonly input: (item: WireObject) => Pick<ToolCallPart, 'input' | 'invalidInput'>;
@@ -64,7 +64,7 @@ const hostedTools: ReadonlyMap<string, HostedTool> = new Map([
   ],
 ]);
 
-/** Calls that OpenAI runs and answers with an item of its own, with the names of their tools. */
+/** Calls that OpenAI runs and answers with a separate item, with the names of their tools. */
 const callsWithOutput = new Map([
   ['shell_call', 'shell'],
   ['tool_search_call', 'tool_search'],
@@ -82,12 +82,12 @@ export function isOutput({ type }: WireObject): boolean {
   return outputs.has(textOr(type));
 }
 
-/** Returns the name of the tool of an MCP server, as agents see it. */
+/** Returns the agent's name for a tool of an MCP server. */
 export function mcpToolName({ server_label: server, name }: WireObject): string {
   return textOr(name) === '' ? '' : `mcp__${textOr(server)}__${textOr(name)}`;
 }
 
-/** Returns the parts for a call that OpenAI ran. Returns undefined for another item. */
+/** Returns the parts of a call that OpenAI ran. Returns undefined for another item. */
 export function hostedParts(item: WireObject, context: ItemContext): readonly AssistantPart[] | undefined {
   const type = textOr(item.type);
   if (type === 'image_generation_call') return imageParts(item, context);
@@ -128,7 +128,7 @@ function callWithOutput(item: WireObject, name: string, { model, ids, unnamed }:
   return { type: 'tool-call', id, name, input, providerExecuted: true, ...metadata };
 }
 
-/** The picture is a file part, which stands for the whole item. */
+/** Returns the parts of a generated picture. A file part represents the whole item. */
 function imageParts(item: WireObject, { model, ids }: ItemContext): readonly AssistantPart[] {
   const id = uniqueId(item.id, ids);
   const { revised_prompt, size, quality, background, output_format } = item;

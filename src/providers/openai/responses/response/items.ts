@@ -27,13 +27,13 @@ function itemParts(item: WireObject, context: ItemContext): readonly AssistantPa
   return hostedParts(item, context) ?? outputParts(item, context) ?? [privatePart(item, context)];
 }
 
-/** OpenAI runs shell calls in its containers, and tool searches unless `execution` is `client`. */
+/** True for a call that OpenAI ran: shell calls in its containers, and tool searches unless `execution` is `client`. */
 function hasRunByItself(item: WireObject, { answered }: ItemContext): boolean {
   if (item.type === 'tool_search_call') return item.execution !== 'client';
   return answered.has(item.call_id ?? undefined);
 }
 
-/** A second message of a response is another paragraph. */
+/** Returns the texts of a message item. A second message of a response becomes another paragraph. */
 function texts(item: WireObject, { model, written }: ItemContext): readonly TextPart[] {
   const kept = present({ type: item.type, id: item.id, phase: item.phase });
   const isCommentary = item.phase === 'commentary';
@@ -56,7 +56,7 @@ function filled(list: unknown): readonly WireObject[] | undefined {
   return objects.length > 0 ? objects : undefined;
 }
 
-/** The text is the summary of the reasoning, or the reasoning itself if the server shows it. */
+/** Returns a reasoning part. Its text is the summary, or the reasoning itself if the server shows it. */
 function reasoning(item: WireObject, { model }: ItemContext): ReasoningPart {
   const summary = textsIn(item.summary);
   const text = summary.length > 0 ? summary.join('\n\n') : textsIn(item.content).join('');
@@ -81,13 +81,15 @@ function call(item: WireObject, { model, ids }: ItemContext): ToolCallPart {
   return { type: 'tool-call', id, ...read, ...approval, ...toMetadata({ model, item: kept }) };
 }
 
-/** A call that the server runs without telling the result. It is not sent back, since no item answers it. */
+/**
+ * Returns a call that the server runs without returning its result. It is not sent back, because no item answers it.
+ */
 function serverCall({ name, input, call_id }: WireObject, { ids }: ItemContext): ToolCallPart {
   const id = uniqueId(call_id, ids);
   return { type: 'tool-call', id, name: textOr(name), ...readArguments(input), providerExecuted: true };
 }
 
-/** Keeps an item without a counterpart in messages in an empty reasoning part, to send it back unchanged. */
+/** Stores an item that messages cannot express in an empty reasoning part, so that it can be sent back unchanged. */
 function privatePart(item: WireObject, { model }: ItemContext): ReasoningPart {
   return { type: 'reasoning', text: '', ...toMetadata({ model, item: without(item) }) };
 }

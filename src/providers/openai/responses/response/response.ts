@@ -45,7 +45,7 @@ function throwErrorIn(response: WireObject): void {
   if (status === 'in_progress' || status === 'queued') throw interrupted('openai');
 }
 
-/** A refusal beside a call is not the end of the run. */
+/** Returns the finish reason. A refusal together with a call does not end the run. */
 function finishReasonOf({ incomplete_details: details, output }: WireObject, isCalling: boolean): FinishReason {
   const reason = isObject(details) ? textOr(details.reason) : '';
   if (reason === 'max_output_tokens') return 'length';

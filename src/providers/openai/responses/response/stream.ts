@@ -6,7 +6,7 @@ import { isObject, objectsIn, textOr, type WireObject } from '../../../shared/wi
 import { PARAGRAPH } from '../paragraph.js';
 import { responseIn } from './response.js';
 
-/** Events that repeat what other events contain. */
+/** Types of events that only repeat other events. */
 export const REPEATING_EVENTS: ReadonlySet<string> = new Set([
   'response.in_progress',
   'response.content_part.added',
@@ -22,29 +22,29 @@ export const REPEATING_EVENTS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Assembles the events of a stream into one response, and pushes each delta when it arrives.
- * Accepts a complete response instead of events.
+ * Assembles the events of a stream into one response. Reports each delta when it arrives. Also accepts a complete
+ * response instead of events.
  */
 export class StreamedResponse {
-  /** The latest form of each output item. */
+  /** The latest version of each output item. */
   private readonly items: WireObject[] = [];
-  /** The last event of the stream contains the response, without its items on some servers. */
+  /** The response from the last event of the stream. On some servers it lacks the items. */
   private response: WireObject | undefined = undefined;
   private unread: WireObject | undefined = undefined;
   private hasSummary = false;
-  /** The index of the last message with text, of the commentaries and of the others. */
+  /** The index of the last message with text: of a commentary (true), and of another text (false). */
   private readonly lastIndexes = new Map<boolean, unknown>();
 
   constructor(private readonly push: (part: ModelPart) => void) {}
 
-  /** Throws if the event is an error, or not a JSON object. */
+  /** Adds an event. Throws if the event is an error or not a JSON object. */
   take(event: unknown): void {
     if (event === DONE) return;
     const data = typeof event === 'string' ? responseIn(event) : event;
     for (const each of objectsIn(Array.isArray(data) ? data : [data])) this.add(each);
   }
 
-  /** Throws if the stream ended too early. */
+  /** Returns the assembled response. Throws if the stream ended too early. */
   whole(): WireObject {
     const { response, items } = this;
     if (response === undefined) throw interrupted('openai', this.unread);
@@ -67,7 +67,7 @@ export class StreamedResponse {
       case 'response.reasoning_text.delta':
         return this.hasSummary ? undefined : this.pushText('reasoning-delta', event.delta);
       case 'response.reasoning_summary_part.added':
-        // The summaries of one item are separated in its text too.
+        // Separates the summaries of one item in its text, as in the response.
         return Number(event.summary_index) > 0 ? this.pushText('reasoning-delta', '\n\n') : undefined;
       case 'response.output_item.added':
       case 'response.output_item.done':
@@ -93,7 +93,7 @@ export class StreamedResponse {
     if (isObject(item)) this.items[at] = item;
   }
 
-  /** A second message is another paragraph, as in the response. */
+  /** Emits a text delta. A second message becomes another paragraph, as in the response. */
   private pushSpoken({ output_index: index, delta }: WireObject): void {
     const isCommentary = this.items[index as number]?.phase === 'commentary';
     const before = this.lastIndexes.get(isCommentary);
@@ -117,7 +117,7 @@ function isEnd(type: unknown): boolean {
   return type === 'response.completed' || type === 'response.incomplete' || type === 'response.cancelled';
 }
 
-/** The API sends the error in the event itself, and some servers in its field `error`. */
+/** Returns the error of an event. The API puts the error into the event itself, some servers into its field `error`. */
 function errorOf({ error, code, message, param }: WireObject): unknown {
   return toProviderError('openai', { error: error ?? { code, message, param } });
 }
