@@ -3,6 +3,7 @@ import { isObject, type JsonSchema } from '../../internal/json.js';
 import { pathText } from '../../internal/problem.js';
 import { compileJsonSchema, issuesOf, lostReference } from '../../tools/json-schema-check.js';
 import type { StandardIssue } from '../../tools/standard-schema.js';
+import { isDeeper } from '../transport/json-rpc.js';
 import { sharedWorker } from './check-worker.js';
 
 const MAX_DEPTH = 64;
@@ -31,11 +32,6 @@ export function problemOfSize(schema: unknown, maxLength: number): string | unde
   return isDeeper(schema, MAX_DEPTH)
     ? `its schema is refused: it is nested deeper than ${MAX_DEPTH} levels`
     : undefined;
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
 /**

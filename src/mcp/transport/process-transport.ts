@@ -1,7 +1,5 @@
-import type { Writable } from 'node:stream';
 import type { Clock } from '../../internal/clock.js';
 import { toJson } from '../../internal/json.js';
-import { createDeferred, type Deferred } from '../../internal/promise.js';
 import { type OpenProcess, openProcess } from '../../process/open-process.js';
 import { bytesOf } from '../../process/output.js';
 import type { GroupEnd, Spawn } from '../../process/process-group.js';
@@ -25,7 +23,6 @@ export interface ProcessTransportOptions extends ProcessLaunch {
   readonly onStderrLine: (line: string) => void;
 }
 
-const DONE = Promise.resolve();
 /** Bytes that may wait for a server that does not read its input, as a multiple of the size of one message. */
 const MAX_WAITING = 4;
 /** The part of the standard error that is kept, and the longest line that is logged. */
@@ -50,8 +47,6 @@ export class ProcessTransport implements McpTransport {
   ending: string | undefined = undefined;
   private process: OpenProcess | undefined = undefined;
   private closed = false;
-  /** Settles when the server reads its input again. Undefined if the input takes more data. */
-  private drained: Deferred<void> | undefined = undefined;
   /** Only the first invalid line is reported, since a server may write nothing but invalid lines. */
   private hasReported = false;
 
@@ -88,20 +83,16 @@ export class ProcessTransport implements McpTransport {
     });
   }
 
-  /**
-   * Writes a message. While the server does not read its input, resolves only when it reads again. Rejects if the
-   * transport ends before. Ends the transport if too many bytes wait for the server.
-   */
-  send(message: JsonRpcMessage): Promise<void> {
-    if (this.process === undefined || this.closed) return Promise.reject(this.notRunning());
-    const { stdin } = this.process;
-    if (stdin.write(`${toJson(message)}\n`)) return DONE;
-    const drained = this.untilDrained(stdin);
-    if (stdin.writableLength > MAX_WAITING * this.options.maxBytes) {
-      this.announceEnd(`it does not read its input, and ${stdin.writableLength} bytes wait for it`);
-      void this.process.stop();
-    }
-    return drained;
+  /** Writes a message. Ends the server if too many bytes wait for it. */
+  async send(message: JsonRpcMessage): Promise<void> {
+    const { process, closed } = this;
+    if (process === undefined || closed)
+      throw new McpConnectError(this.options.server, this.ending ?? 'its process is not running');
+    process.stdin.write(`${toJson(message)}\n`);
+    const { writableLength } = process.stdin;
+    if (writableLength <= MAX_WAITING * this.options.maxBytes) return;
+    this.announceEnd(`it does not read its input, and ${writableLength} bytes wait for it`);
+    void process.stop();
   }
 
   /** Pending requests fail at once. Resolves when the server's process group has ended. */
@@ -156,25 +147,7 @@ export class ProcessTransport implements McpTransport {
     if (this.closed) return;
     this.closed = true;
     this.ending = reason;
-    this.drained?.reject(this.notRunning());
     this.onclose?.();
-  }
-
-  private untilDrained(stdin: Writable): Promise<void> {
-    if (this.drained !== undefined) return this.drained.promise;
-    const drained = createDeferred<void>();
-    // The sender of a response does not wait for it.
-    drained.promise.catch(() => {});
-    stdin.once('drain', () => {
-      this.drained = undefined;
-      drained.resolve();
-    });
-    this.drained = drained;
-    return drained.promise;
-  }
-
-  private notRunning(): McpConnectError {
-    return new McpConnectError(this.options.server, this.ending ?? 'its process is not running');
   }
 
   private report(problem: string): void {

@@ -1,5 +1,31 @@
 import { AnswerTooLongError } from './json-rpc.js';
 
+/** Reads a body as a string. Throws an AnswerTooLongError if it has more than `maxBytes`. */
+export async function readText({ body }: Response, maxBytes: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let size = 0;
+  let text = '';
+  for await (const chunk of body ?? []) {
+    size += chunk.length;
+    if (size > maxBytes) throw new AnswerTooLongError(maxBytes);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/** Cancels the body of a response that is not read. */
+export function release({ body }: Response): void {
+  body?.cancel().catch(() => {});
+}
+
+export function isEventStream(response: Response): boolean {
+  return response.ok && mediaTypeOf(response) === 'text/event-stream';
+}
+
+export function mediaTypeOf({ headers }: Response): string {
+  return headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
+}
+
 /** One server-sent event. An event without data still carries its id and its retry time. */
 export interface ServerSentEvent {
   readonly name: string;
