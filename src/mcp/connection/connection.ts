@@ -1,16 +1,27 @@
 import { KeelsonError } from '../../errors.js';
+import { isObject } from '../../internal/json.js';
 import { safeText } from '../../internal/safe-text.js';
+import type { McpServerDefinition } from '../config/definition.js';
 import { McpRequestError, McpSessionLostError } from '../error.js';
 import { failureText } from '../failure-text.js';
 import { HttpStatusError, HttpUnreachableError } from '../transport/http-client.js';
+import type { JsonRpcMessage } from '../transport/json-rpc.js';
 import { withDeadline } from '../transport/time-limits.js';
 import type { McpTransport } from '../transport/transport.js';
 import { AnswerServer } from './answer-server.js';
-import type { ConnectionOptions, McpAnswer, McpList, McpParams, RequestOptions } from './options.js';
-import { type Redact, redactMessage, redactOf } from './redact.js';
 import { bounded, keepErrorData, requestError } from './request-error.js';
 import { revisionError } from './revision-error.js';
-import type { McpRevision, Sdk, SdkClient, SdkRequestOptions } from './sdk.js';
+import type {
+  ConnectionOptions,
+  McpAnswer,
+  McpList,
+  McpParams,
+  McpRevision,
+  RequestOptions,
+  Sdk,
+  SdkClient,
+  SdkRequestOptions,
+} from './sdk.js';
 
 const MAX_PROBLEM = 300;
 const SESSION_CODE = -32_001;
@@ -37,7 +48,7 @@ export interface SdkChoice {
 export class Connection {
   private readonly client: SdkClient;
   private readonly transport: McpTransport;
-  private readonly redact: Redact;
+  private readonly redact: ReturnType<typeof redactOf>;
   /** While `opening`, a failure rejects `open`. Once `open`, the end of the connection calls `onEnd`. */
   private state: 'opening' | 'open' | 'closed' = 'opening';
 
@@ -224,6 +235,22 @@ export class Connection {
     const isOfHandshake = this.state !== 'open' && isHttpError(error);
     const level = error instanceof KeelsonError && !isOfHandshake ? 'warn' : 'debug';
     this.options.log.write(level, safeText(failureText(this.redact(error)), { maxLength: MAX_PROBLEM }));
+  }
+}
+
+/** Returns the function that removes secrets from everything that a server sends. Errors keep their class. */
+export function redactOf({ origin }: McpServerDefinition): <Value>(value: Value) => Value {
+  return origin.redact ?? ((value) => value);
+}
+
+/** Redacts the parameters, the result or the error of a message in place. */
+function redactMessage(message: JsonRpcMessage, redact: ReturnType<typeof redactOf>): void {
+  for (const [name, part] of Object.entries(message)) {
+    if (!isObject(part)) continue;
+    // A secret that consists of digits must not change what the protocol compares or counts.
+    const { code, progressToken, requestId } = part;
+    const numbers = Object.entries({ code, progressToken, requestId }).filter(([, it]) => typeof it === 'number');
+    Object.assign(message, { [name]: { ...redact(part), ...Object.fromEntries(numbers) } });
   }
 }
 

@@ -1,7 +1,39 @@
+import type { McpServerDefinition } from '../config/definition.js';
+import type { McpSettings } from '../config/settings.js';
+import type { ServerLog } from '../server-log.js';
 import type { AuthSdk } from '../transport/authorization.js';
+import type { PausableClock } from '../transport/time-limits.js';
 import type { McpTransport } from '../transport/transport.js';
-import type { AnswerServer } from './answer-server.js';
-import type { ConnectionOptions, McpAnswer, McpParams } from './options.js';
+
+/** The result of a request as the server sent it, unchecked. */
+export type McpAnswer = Readonly<Record<string, unknown>>;
+
+/** The parameters of a request. */
+export type McpParams = Readonly<Record<string, unknown>>;
+
+/** The lists of a server. Each name is the field of the result that holds the entries. */
+export type McpList = 'tools' | 'resources' | 'resourceTemplates' | 'prompts';
+
+/** Options of one request. */
+export interface RequestOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: unknown) => void) | undefined;
+  /** Time limit in milliseconds that replaces the limits of the settings. */
+  readonly limitMs?: number | undefined;
+}
+
+/** The server of a connection, and callbacks. */
+export interface ConnectionOptions {
+  readonly definition: McpServerDefinition;
+  readonly settings: McpSettings;
+  readonly log: ServerLog;
+  /** Pauses time limits while a user is asked. */
+  readonly hold: PausableClock;
+  /** Called when the connection has ended on its own. */
+  readonly onEnd: (reason: string) => void;
+  /** Called when the server says that its tools have changed. */
+  readonly onToolsChanged: () => void;
+}
 
 /** A revision of the protocol that Keelson speaks. */
 export type McpRevision = '2025-11-25' | '2026-07-28';
@@ -19,10 +51,16 @@ export interface SdkClientOptions {
   /** The revision to speak. `auto` asks the server first. */
   readonly revision: McpRevision | 'auto';
   readonly connection: ConnectionOptions;
-  /** Handles the requests and the notifications of the server. */
-  readonly server: AnswerServer;
+  readonly server: ServerAnswers;
   readonly onError: (error: unknown) => void;
   readonly onClose: () => void;
+}
+
+/** Handles the requests and the notifications of a server. */
+export interface ServerAnswers {
+  notified(method: string, params?: McpParams): void;
+  /** Rejects with an error for the server. */
+  asked(method: string, params: McpParams | undefined, signal: AbortSignal): Promise<{ [name: string]: unknown }>;
 }
 
 /** The client of one SDK for one transport. Its requests have no time limit. */

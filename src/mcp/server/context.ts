@@ -1,4 +1,4 @@
-import type { ConnectionOptions } from '../connection/options.js';
+import type { ConnectionOptions } from '../connection/sdk.js';
 import type { McpEvent } from './event.js';
 import type { ToolPins } from './tool-pins.js';
 

@@ -4,7 +4,7 @@ import { type OptionTable, validateOption, validateOptions } from '../../interna
 import type { AssistantPart, ContentPart, Message } from '../../model/message.js';
 import type { ToolResult } from '../../tools/tool.js';
 import type { Connection } from '../connection/connection.js';
-import type { McpList } from '../connection/options.js';
+import type { McpList } from '../connection/sdk.js';
 import { toPart } from '../tools/result-content.js';
 import { withDeadline } from '../transport/time-limits.js';
 import type { McpServer } from './server.js';

@@ -1,6 +1,6 @@
 import { starTest } from '../../internal/star-pattern.js';
 import type { Connection } from '../connection/connection.js';
-import type { RequestOptions } from '../connection/options.js';
+import type { RequestOptions } from '../connection/sdk.js';
 import type { McpLimits } from '../options.js';
 import { type McpToolSpec, readToolSpecInWorker } from '../tools/spec.js';
 import type { ServerContext } from './context.js';

@@ -3,12 +3,11 @@ import type { TrustedLaunch } from '../../trust/launch.js';
 import type { McpServerDefinition } from '../config/definition.js';
 import { isPackageRunner, prepareLaunch, type ServerLaunch } from '../config/launch.js';
 import type { McpSettings } from '../config/settings.js';
-import { Connection, type SdkChoice } from '../connection/connection.js';
-import { loadSdk } from '../connection/load-sdk.js';
-import type { ConnectionOptions } from '../connection/options.js';
-import { redactOf } from '../connection/redact.js';
+import { Connection, redactOf, type SdkChoice } from '../connection/connection.js';
 import { requestError } from '../connection/request-error.js';
-import type { McpRevision, Sdk } from '../connection/sdk.js';
+import type { ConnectionOptions, McpRevision, Sdk } from '../connection/sdk.js';
+import { loadSdk as loadSdkV1 } from '../connection/sdk-v1/client.js';
+import { loadSdk as loadSdkV2 } from '../connection/sdk-v2/client.js';
 import { McpConnectError, McpRequestError } from '../error.js';
 import { prepareChecks } from '../schema/bounded-check.js';
 import { ProcessTransport } from '../transport/process-transport.js';
@@ -111,6 +110,19 @@ async function shakeHands(options: Attempt): Promise<Established> {
       // The server refused both transports. The first refusal is reported, since SSE was only a guess.
       throw isRefusal(second) || statusOf(second) === NO_STREAM ? error : second;
     });
+  }
+}
+
+/**
+ * Imports the newest SDK that is installed, when the first server is connected. Version 2 speaks all revisions. Rejects
+ * with a PackageMissingError for version 2 if no SDK is installed that speaks the revision.
+ */
+async function loadSdk(revision: McpRevision | 'auto'): Promise<Sdk> {
+  try {
+    return await loadSdkV2();
+  } catch (missing) {
+    if (revision === '2026-07-28') throw missing;
+    return loadSdkV1().catch(() => Promise.reject(missing));
   }
 }
 

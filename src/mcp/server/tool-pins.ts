@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../internal/json.js';
-import type { ConnectionOptions } from '../connection/options.js';
+import type { ConnectionOptions } from '../connection/sdk.js';
 import { failureText } from '../failure-text.js';
 import type { McpToolSpec } from '../tools/spec.js';
 

@@ -6,8 +6,7 @@ import { MAX_TIMER_MS } from '../../../internal/clock.js';
 import type { AuthSdk } from '../../transport/authorization.js';
 import type { McpTransport } from '../../transport/transport.js';
 import { capabilitiesOf } from '../answer-server.js';
-import type { McpAnswer, McpParams } from '../options.js';
-import type { Sdk, SdkClient, SdkClientOptions, SdkRequestOptions } from '../sdk.js';
+import type { McpAnswer, McpParams, Sdk, SdkClient, SdkClientOptions, SdkRequestOptions } from '../sdk.js';
 
 /** Imports the SDK. Rejects with a PackageMissingError if it is not installed. */
 export async function loadSdk(): Promise<Sdk> {
