@@ -7,7 +7,6 @@ import type { McpServerOrigin } from './definition.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Names of fields in other programs, and their names here. */
 function fieldNames(): ReadonlyMap<string, string> {
   return new Map(serverCells(({ fields }) => fields).flatMap((fields) => Object.entries(fields)));
 }

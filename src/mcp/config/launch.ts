@@ -13,12 +13,9 @@ import { Expansion } from './expansion.js';
 import { problemOfUrl } from './server-url.js';
 import type { McpSettings } from './settings.js';
 
-/** The program or the URL of a server, with all variables expanded. */
 export type ServerLaunch = ProcessLaunch | { readonly url: URL; readonly headers: Readonly<Record<string, string>> };
 
-/** The program of a stdio server, with all variables expanded. */
 export interface ProcessLaunch extends TrustedLaunch {
-  /** The complete environment of the program. */
   readonly env: Readonly<Record<string, string>>;
 }
 

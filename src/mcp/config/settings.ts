@@ -29,7 +29,6 @@ import type {
   McpTimeouts,
 } from '../options.js';
 
-/** The option `checkArguments` of `mcpServers`. */
 export type CheckArguments = NonNullable<McpServersOptions['checkArguments']>;
 
 /** The options of `mcpServers` with their defaults. */
@@ -54,7 +53,6 @@ export interface McpSettings
 const TIMEOUTS = { connectMs: 10_000, installMs: 240_000, readyMs: 1_000, callMs: 60_000, totalMs: 600_000 };
 const CLIENT_INFO: McpClientInfo = { name: 'keelson', version: VERSION };
 const RECONNECT = { initialMs: 500, maxMs: 30_000, attempts: 10 };
-/** Default limits on what one server may send. */
 export const defaultLimits: McpLimits = {
   messageBytes: 16 * 1024 * 1024,
   tools: 1_000,

@@ -11,14 +11,11 @@ import { boundedCheck } from '../schema/bounded-check.js';
 import type { ConnectionOptions, McpParams, ServerAnswers } from './sdk.js';
 
 const MAX_TEXT = 10_000;
-/** The JSON-RPC error code for an unknown method. */
 const METHOD_NOT_FOUND = -32_601;
 /** Questions of one connection that wait for an answer at the same time. */
 const MOST_QUESTIONS = 10;
-/** The JSON-RPC error code for invalid parameters. */
 const INVALID_PARAMS = -32_602;
 const ACTIONS: readonly unknown[] = ['accept', 'decline', 'cancel'];
-/** Types of the fields of a form. */
 const FIELD_TYPES: readonly unknown[] = ['string', 'number', 'integer', 'boolean', 'array'];
 
 /** Returns the capabilities that the client declares to the server. */
@@ -39,7 +36,6 @@ export class AnswerServer implements ServerAnswers {
 
   constructor(private readonly options: ConnectionOptions) {}
 
-  /** Handles a notification. */
   notified(method: string, params: McpParams = {}): void {
     if (method === 'notifications/tools/list_changed') this.options.onToolsChanged();
     if (method === 'notifications/message') this.log(params);

@@ -25,7 +25,6 @@ import type {
 
 const MAX_PROBLEM = 300;
 const SESSION_CODE = -32_001;
-/** The code for a header that differs from the request. */
 const HEADER_MISMATCH = -32_020;
 /** Time limit in milliseconds of the ping that checks if a server still responds. */
 const PROBE_MS = 5_000;
@@ -33,7 +32,6 @@ const PROBE_MS = 5_000;
 const MOST_NOTIFICATIONS = 10_000;
 const TOO_MUCH_PROGRESS = `it reported the progress of one request more than ${MOST_NOTIFICATIONS} times; the rest is left out`;
 
-/** The SDK, the transport and the revision of a connection to open. */
 export interface SdkChoice {
   readonly sdk: Sdk;
   readonly transport: McpTransport;
@@ -110,7 +108,6 @@ export class Connection {
     return [];
   }
 
-  /** Notifies the server that the roots have changed. */
   async announceRoots(): Promise<void> {
     await this.client.announceRoots().catch((error) => this.report(error));
   }
@@ -121,7 +118,6 @@ export class Connection {
     await this.transport.close();
   }
 
-  /** Sends a request such as `tools/call`. */
   async request(method: string, params: McpParams, options: RequestOptions): Promise<McpAnswer> {
     try {
       return await this.send(method, params, options);
@@ -243,7 +239,6 @@ export function redactOf({ origin }: McpServerDefinition): <Value>(value: Value)
   return origin.redact ?? ((value) => value);
 }
 
-/** Redacts the parameters, the result or the error of a message in place. */
 function redactMessage(message: JsonRpcMessage, redact: ReturnType<typeof redactOf>): void {
   for (const [name, part] of Object.entries(message)) {
     if (!isObject(part)) continue;
@@ -263,7 +258,6 @@ function isHttpError(error: unknown): boolean {
   return error instanceof HttpStatusError || error instanceof HttpUnreachableError;
 }
 
-/** Cuts the message of a progress notification. */
 function shortened(progress: Parameters<SdkRequestOptions['onProgress']>[0]): unknown {
   const { message } = progress;
   return message === undefined ? progress : { ...progress, message: bounded(message) };

@@ -5,16 +5,13 @@ import type { AuthSdk } from '../transport/authorization.js';
 import type { PausableClock } from '../transport/time-limits.js';
 import type { McpTransport } from '../transport/transport.js';
 
-/** The result of a request as the server sent it, unchecked. */
 export type McpAnswer = Readonly<Record<string, unknown>>;
 
-/** The parameters of a request. */
 export type McpParams = Readonly<Record<string, unknown>>;
 
 /** The lists of a server. Each name is the field of the result that holds the entries. */
 export type McpList = 'tools' | 'resources' | 'resourceTemplates' | 'prompts';
 
-/** Options of one request. */
 export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: unknown) => void) | undefined;
@@ -27,11 +24,8 @@ export interface ConnectionOptions {
   readonly definition: McpServerDefinition;
   readonly settings: McpSettings;
   readonly log: ServerLog;
-  /** Pauses time limits while a user is asked. */
   readonly hold: PausableClock;
-  /** Called when the connection has ended on its own. */
   readonly onEnd: (reason: string) => void;
-  /** Called when the server says that its tools have changed. */
   readonly onToolsChanged: () => void;
 }
 
@@ -42,11 +36,9 @@ export type McpRevision = '2025-11-25' | '2026-07-28';
 export interface Sdk {
   readonly revisions: readonly McpRevision[];
   createClient(transport: McpTransport, options: SdkClientOptions): SdkClient;
-  /** Imports the OAuth client of the SDK. */
   loadAuth(): Promise<AuthSdk>;
 }
 
-/** Options of one client of an SDK. */
 export interface SdkClientOptions {
   /** The revision to speak. `auto` asks the server first. */
   readonly revision: McpRevision | 'auto';
@@ -78,7 +70,6 @@ export interface SdkClient {
   announceRoots(): Promise<void>;
 }
 
-/** Options of one request of a `SdkClient`. */
 export interface SdkRequestOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: { readonly progress: number; readonly message?: string | undefined }) => void;

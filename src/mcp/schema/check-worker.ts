@@ -3,12 +3,9 @@ import { createDeferred } from '../../internal/promise.js';
 import { untilAborted } from '../../internal/stop.js';
 import type { SchemaDraft, ValidatorError } from '../../tools/json-schema-check.js';
 
-/** A check for the worker. */
 export interface CheckJob {
-  /** The schema as JSON. */
   readonly schema: string;
   readonly draft: SchemaDraft;
-  /** The value as JSON. */
   readonly value: string;
   /** True if the value is itself a schema, whose references are checked too. The leniency for servers does not apply to it. */
   readonly isSchema?: boolean;
@@ -30,7 +27,6 @@ interface Problem {
   readonly problem: string;
 }
 
-/** Limits of the worker. */
 export interface CheckWorkerOptions {
   /** Time limit of one check in milliseconds. Waiting for other checks does not count. Default 2,000. */
   readonly checkMs?: number;
@@ -59,7 +55,6 @@ export class CheckWorker {
 
   constructor(private readonly options: CheckWorkerOptions = {}) {}
 
-  /** True while the worker thread exists. */
   get isRunning(): boolean {
     return this.worker !== undefined;
   }

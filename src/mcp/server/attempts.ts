@@ -22,7 +22,6 @@ export class Attempts {
     private readonly clock: Clock,
   ) {}
 
-  /** Fires when no further attempt is made. */
   get closed(): AbortSignal {
     return this.closing.signal;
   }
@@ -60,7 +59,6 @@ export class Attempts {
     return true;
   }
 
-  /** Cancels the scheduled attempt. */
   cancel(): void {
     if (this.scheduled === undefined) return;
     this.clock.clearTimeout(this.scheduled.timer);
@@ -72,7 +70,6 @@ export class Attempts {
     this.connectedAt = this.clock.now();
   }
 
-  /** Handles the end of a connection. */
   lost(): void {
     if (this.clock.now() - this.connectedAt >= GOOD_MS) this.failures = 0;
   }

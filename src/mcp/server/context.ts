@@ -5,7 +5,6 @@ import type { ToolPins } from './tool-pins.js';
 /** One server, and the objects that all its connections share. */
 export interface ServerContext extends Pick<ConnectionOptions, 'definition' | 'settings' | 'log' | 'hold'> {
   readonly emit: (event: McpEvent) => void;
-  /** Remembers the definitions of the tools. */
   readonly pins: ToolPins;
   /** Tracks the cleanup of connections that have failed or were closed. */
   readonly endings: Endings;

@@ -14,11 +14,9 @@ import type { ServerTools } from './tool-list.js';
 /** Manages the single connection to a server. All callers share one attempt, and a lost connection is restored. */
 export class Link {
   state: McpServerState;
-  /** The reason why the last attempt failed or the connection was lost. */
   failure: unknown = undefined;
   /** The step of the attempt to connect. Undefined if no attempt is under way. */
   step: McpConnectStep | undefined = undefined;
-  /** Number of successful connections. */
   connections = 0;
   established: Established | undefined = undefined;
   readonly approval: ServerApproval;
@@ -203,7 +201,6 @@ const REFUSED: Partial<Record<DeniedDecision['reason'], ServerStep>> = {
   changed: 'withhold',
 };
 
-/** Returns true if a later attempt may succeed. */
 function isPassing(error: unknown): boolean {
   if (error instanceof McpConnectError) return error.retryable;
   return !(error instanceof McpUnauthorizedError || error instanceof PackageMissingError);

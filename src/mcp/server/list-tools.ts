@@ -35,7 +35,6 @@ export async function listTools(
   return { ...read, specs, changed };
 }
 
-/** Options of `readTools`. */
 export interface ToolReading {
   readonly limits: McpLimits;
   readonly isWanted: (name: string) => boolean;
@@ -75,7 +74,6 @@ export function toolFilter(
   return (name) => (included?.some((fits) => fits(name)) ?? true) && !excluded.some((fits) => fits(name));
 }
 
-/** Returns the patterns that match no name. */
 export function patternsWithout(names: readonly string[], patterns: readonly string[]): readonly string[] {
   return patterns.filter((pattern) => !names.some(starTest(pattern)));
 }

@@ -28,7 +28,6 @@ export interface Established {
 
 /** Options of one attempt to connect. */
 export interface AttemptOptions extends ServerContext, ConnectionOptions {
-  /** Called when a step of the attempt begins. */
   readonly onStep: (step: McpConnectStep) => void;
   /** The program that the trust gate allowed. Undefined if the gate was not asked. */
   readonly trusted: TrustedLaunch | undefined;
@@ -72,12 +71,10 @@ function limitOf(definition: McpServerDefinition, { connectMs, installMs }: McpS
   return installs(definition) ? connectMs + installMs : connectMs;
 }
 
-/** True if the server may be installed first. */
 function installs({ command = '', args }: McpServerDefinition): boolean {
   return isPackageRunner(command, args);
 }
 
-/** One attempt to connect. */
 interface Attempt extends AttemptOptions {
   /** Every transport of the attempt. A failed attempt closes them. */
   readonly transports: McpTransport[];

@@ -35,7 +35,6 @@ export class Rereads {
     this.isOpen = false;
   }
 
-  /** Handles a change notification. */
   changed(): void {
     this.isStale = true;
     if (!this.isOpen || this.reading !== undefined) return;

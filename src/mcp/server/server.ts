@@ -17,21 +17,16 @@ import type { McpServerStatus } from './status.js';
 import { ServerTools } from './tool-list.js';
 import { ToolPins } from './tool-pins.js';
 
-/** The JSON-RPC error code for invalid arguments. */
 const INVALID_PARAMS = -32_602;
 
-/** The pool that a server belongs to. */
 export interface McpServerHost extends Pick<ServerContext, 'settings' | 'log' | 'emit'> {
-  /** Names of unknown fields in the configuration of the server. */
   readonly ignored: readonly string[];
-  /** Called when the tools of the server have changed. */
   readonly onTools: () => void;
 }
 
 /** One server and its successive connections. */
 export class McpServer {
   readonly link: Link;
-  /** Names of unknown fields in the configuration. */
   ignored: readonly string[];
   private readonly offered: ServerTools;
   private readonly context: ServerContext;
@@ -191,7 +186,6 @@ export class McpServer {
     return this.underWay > 0;
   }
 
-  /** Resolves when no request is pending. */
   idle(): Promise<void> {
     if (!this.isBusy) return Promise.resolve();
     this.whenIdle ??= createDeferred<void>();

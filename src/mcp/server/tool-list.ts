@@ -17,15 +17,12 @@ import { type ListedTools, listTools, patternsWithout } from './list-tools.js';
 import type { Established } from './open-connection.js';
 import { Rereads } from './rereads.js';
 
-/** Options of ServerTools. */
 export interface ServerToolsOptions
   extends Pick<ServerContext, 'definition' | 'settings' | 'log' | 'emit' | 'hold' | 'pins'> {
   readonly call: CallServer;
-  /** Called when the offered tools have changed. */
   readonly onTools: () => void;
 }
 
-/** The server's own names of added, removed and changed tools. */
 type ToolsDelta = Pick<McpToolsDeltaEvent, 'added' | 'removed' | 'changed'>;
 
 /**
@@ -33,7 +30,6 @@ type ToolsDelta = Pick<McpToolsDeltaEvent, 'added' | 'removed' | 'changed'>;
  * whose definition changed. Reads the list again after a change notification.
  */
 export class ServerTools {
-  /** The tools for the model. */
   tools: readonly McpTool[] = [];
   /** These tools, and those that only the user interface of an MCP app may call. */
   private all: readonly McpTool[] = [];
@@ -41,7 +37,6 @@ export class ServerTools {
   /** Ends a reading of the list when the connection ends. */
   private ending = new Stop();
   private current: ReadonlyMap<string, McpToolSpec> = new Map();
-  /** The subjects of the warnings that were logged. */
   private readonly warned = new Set<string>();
   /** Reads the list again after change notifications, which may arrive while it is read for the first time. */
   readonly rereads: Rereads;

@@ -8,9 +8,7 @@ import type { McpToolSpec } from '../tools/spec.js';
  * store, and a person decides about each change.
  */
 export class ToolPins {
-  /** Fingerprints by the server's own names of the tools. */
   private readonly known = new Map<string, string>();
-  /** Changes that were reported. */
   private readonly reported = new Map<string, string>();
   private isRestored = false;
 

@@ -10,10 +10,8 @@ const PRECEDENCE: readonly McpServerOrigin['scope'][] = ['builtin', 'user', 'wor
  */
 export class NameClaims {
   private readonly byName = new Map<string, readonly McpServerEntry[]>();
-  /** Grows with every change. */
   revision = 0;
 
-  /** Adds a server. Replaces the server of the same name and origin. */
   put(entry: McpServerEntry): void {
     const others = this.of(entry.name).filter((other) => compareOrigins(other, entry) !== 0);
     this.byName.set(entry.name, [...others, entry].sort(compareOrigins));
@@ -32,7 +30,6 @@ export class NameClaims {
     return gone;
   }
 
-  /** Returns the server that has the name. */
   holder(name: string): McpServerEntry | undefined {
     return this.of(name)[0];
   }
@@ -81,7 +78,6 @@ export function reportLeftOut(loser: McpServerEntry, holder: McpServerEntry, log
   new ServerLog(loser.name, logger).write('warn', problem);
 }
 
-/** Describes an origin in a log line. */
 function shownOrigin({ scope, precedence = scope, extension, source }: McpServerOrigin): string {
   if (extension !== undefined) return `extension "${extension}"${source === undefined ? '' : ` (${source})`}`;
   return source ?? (precedence === 'builtin' ? 'the host application' : `the ${precedence}`);

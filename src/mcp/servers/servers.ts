@@ -12,7 +12,6 @@ import { McpToolSet } from './tool-set.js';
 
 type Member = McpServer | Extract<McpServerEntry, { readonly problem: string }>;
 
-/** The outcome of `put`. `left-out`: a server with precedence has the name. */
 export type PutOutcome = 'added' | 'changed' | 'unchanged' | 'left-out';
 
 /** Limits which server `remove` removes, and when the server ends. */
@@ -201,7 +200,6 @@ export class Servers {
   }
 }
 
-/** Logs the problems with the configuration of a server. */
 export function reportProblems(entry: McpServerEntry, logger: () => Logger): void {
   const log = new ServerLog(entry.name, logger);
   for (const note of entry.notes) log.write('warn', note);

@@ -1,7 +1,6 @@
 import { isObject, type JsonSchema } from '../../internal/json.js';
 
 type Fields = Readonly<Record<string, unknown>>;
-/** The types of JSON Schema. */
 const TYPES = ['null', 'boolean', 'number', 'integer', 'string', 'array', 'object'] as const;
 type JsonType = (typeof TYPES)[number];
 
@@ -54,7 +53,6 @@ const ANYTHING = {};
 class Shape {
   /** The types that one of the parts declares. Undefined if a part allows every type. */
   readonly types: readonly JsonType[] | undefined;
-  /** Names of the properties that one of the parts requires. */
   readonly required: ReadonlySet<unknown>;
   private readonly parts: readonly Fields[];
   private readonly isClosed: boolean;
@@ -115,7 +113,6 @@ class Shape {
     return shape;
   }
 
-  /** Returns the parts for the same value. */
   private partsIn(part: unknown): readonly unknown[] {
     if (!isObject(part)) return [];
     const { allOf, anyOf, oneOf, dependentSchemas } = part;

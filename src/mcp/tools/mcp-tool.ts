@@ -37,7 +37,6 @@ export type CallServer = (
   context: CallContext,
 ) => Promise<Readonly<Record<string, unknown>>>;
 
-/** The abort signal, progress callback and time limit of a call. */
 export interface CallContext extends Pick<ToolContext, 'signal' | 'progress'> {
   /** A time limit in milliseconds that replaces those of the settings. */
   readonly limitMs?: number | undefined;

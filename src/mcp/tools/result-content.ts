@@ -6,9 +6,7 @@ import type { ToolResult } from '../../tools/tool.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Maximum number of characters of a name, URI or type in generated text. */
 const MAX_LABEL = 500;
-/** Maximum number of characters of an error, in all its parts together. */
 const MAX_ERROR = 100_000;
 
 /**
@@ -40,7 +38,6 @@ function isRepeated(data: unknown, parts: readonly ContentPart[]): boolean {
   return wanted.some((value) => [...texts, ...read, read].some((found) => isDeepStrictEqual(found, value)));
 }
 
-/** Returns the string itself if it is not JSON. */
 function readJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -25,7 +25,6 @@ export interface McpToolSpec {
 const MAX_NAME = 1_000;
 const MAX_TITLE = 200;
 
-/** The definition of a tool, or the problem with it. */
 type SpecReading = McpToolSpec | { readonly problem: string };
 
 /** Validates an entry of `tools/list` on this thread. Returns its definition, or the problem with it. */

@@ -28,7 +28,6 @@ export interface AuthorizationOptions {
   readonly anyIssuer: boolean;
   /** Time limits are paused while the user decides. */
   readonly hold: PausableClock;
-  /** Sends requests to the authorization server. */
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
 }
 
@@ -69,7 +68,6 @@ export class AuthorizationPendingError extends McpUnauthorizedError {
 
 /** The OAuth authorization of one connection. The SDK implements the protocol; the host stores the tokens. */
 export class Authorization {
-  /** Number of successful authorizations. */
   round = 0;
   private readonly provider: McpOAuth['provider'];
   private running: Promise<void> | undefined = undefined;

@@ -9,7 +9,6 @@ import { readText, release } from './http-response.js';
 import { type JsonRpcMessage, readMessages } from './json-rpc.js';
 import { deliver, type McpTransport } from './transport.js';
 
-/** Options of the HTTP transports. */
 export interface HttpOptions extends Omit<AuthorizationOptions, 'oauth' | 'fetch'> {
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof fetch;
@@ -28,9 +27,7 @@ interface HttpRequest {
   readonly signal: AbortSignal;
 }
 
-/** Headers of a message. */
 const CONTENT = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-/** Headers of a request for an event stream. */
 const STREAM = { accept: 'text/event-stream' };
 /** The first revision without sessions. */
 const STATELESS = '2026-07-28';
@@ -62,7 +59,6 @@ export class HttpStatusError extends KeelsonError {
   }
 }
 
-/** A request did not reach the server. */
 export class HttpUnreachableError extends KeelsonError {
   readonly code = 'ERR_MCP_HTTP_UNREACHABLE';
 }
@@ -72,7 +68,6 @@ export class HttpClient {
   sessionId: string | undefined = undefined;
   protocolVersion: string | undefined = undefined;
   ending: string | undefined = undefined;
-  /** Stopped when the connection ends. */
   readonly closing = new Stop();
   private readonly authorization: Authorization | undefined;
 

@@ -13,7 +13,6 @@ export async function readText({ body }: Response, maxBytes: number): Promise<st
   return text + decoder.decode();
 }
 
-/** Cancels the body of a response that is not read. */
 export function release({ body }: Response): void {
   body?.cancel().catch(() => {});
 }

@@ -3,7 +3,6 @@ import { isObject } from '../../internal/json.js';
 
 export type RequestId = string | number;
 
-/** A request, a notification or a response. */
 export type JsonRpcMessage = JsonRpcCall | JsonRpcResult | JsonRpcError;
 
 /** A request if it has an id, otherwise a notification. */
@@ -33,7 +32,6 @@ export const BROKEN_OFF = -32_097;
 export const NO_ANSWER = -32_096;
 export const NO_CODE = -32_095;
 
-/** A response was longer than the limit. */
 export class AnswerTooLongError extends KeelsonError {
   readonly code = 'ERR_MCP_ANSWER_TOO_LONG';
   readonly maxBytes: number;

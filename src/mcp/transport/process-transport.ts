@@ -9,7 +9,6 @@ import { type JsonRpcMessage, readMessages, tooLongAnswer } from './json-rpc.js'
 import { idAtEnds, LineReader } from './line-reader.js';
 import { deliver, type McpTransport } from './transport.js';
 
-/** The program of a server, its environment and its limits. */
 export interface ProcessTransportOptions extends ProcessLaunch {
   readonly server: string;
   readonly maxBytes: number;

@@ -24,7 +24,6 @@ const GOODBYE_MS = 1_000;
 const PAUSE_MS = 1_000;
 const MIN_PAUSE_MS = 200;
 
-/** A pending request. */
 interface Exchange {
   readonly controller: AbortController;
   isAnswered: boolean;
@@ -78,7 +77,6 @@ export class StreamableTransport implements McpTransport {
     await this.http.whileOpen(() => this.ask(message, id, options));
   }
 
-  /** Tells the server that the session is over. */
   async close(): Promise<void> {
     if (!this.http.end(undefined) || this.http.sessionId === undefined) return;
     const goodbye = this.http.request({ method: 'DELETE', signal: AbortSignal.timeout(GOODBYE_MS) });

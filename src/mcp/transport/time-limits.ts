@@ -30,9 +30,7 @@ export class PausableClock {
 
 /** The time limits and the abort signal of a request or a connection attempt. */
 interface TimeLimits {
-  /** Names the work in the error message. */
   readonly what: string;
-  /** Longest time without progress. */
   readonly callMs: number;
   readonly totalMs: number;
   readonly hold: PausableClock;

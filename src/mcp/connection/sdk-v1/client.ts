@@ -34,7 +34,6 @@ async function loadAuth(): Promise<AuthSdk> {
   }
 }
 
-/** The exports of the SDK that are used at run time. */
 interface SdkV1 {
   readonly Client: typeof Client;
   readonly ResultSchema: typeof ResultSchema;

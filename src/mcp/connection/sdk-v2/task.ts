@@ -14,11 +14,9 @@ export const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 const PAUSE_MS = 1_000;
 const MIN_PAUSE_MS = 100;
 
-/** Options of `finishTask`. */
 interface TaskOptions extends SdkRequestOptions {
   readonly server: string;
   readonly clock: Clock;
-  /** Answers what the task asks the client. */
   readonly answers: ServerAnswers;
   readonly request: (method: string, params: McpParams, signal?: AbortSignal) => Promise<McpAnswer>;
 }
