@@ -16,8 +16,8 @@ import { StreamableTransport } from '../transport/streamable-transport.js';
 import { withDeadline } from '../transport/time-limits.js';
 import type { McpTransport } from '../transport/transport.js';
 import type { ServerContext } from './context.js';
-import { type ListedTools, listTools } from './list-tools.js';
 import type { McpConnectStep } from './status.js';
+import { type ListedTools, listTools } from './tool-list.js';
 
 /** An open connection, with the tools that the server listed. */
 export interface Established {

@@ -11,8 +11,8 @@ export interface McpToolSpec {
   /** The server's own name of the tool. */
   readonly name: string;
   readonly description: string;
-  /** The length of the description before it was cut. */
-  readonly fullLength: number;
+  /** True if the description was cut. */
+  readonly isCut: boolean;
   readonly inputSchema: JsonSchema;
   readonly outputSchema: JsonSchema | undefined;
   readonly annotations: ToolAnnotations | undefined;
@@ -74,7 +74,7 @@ function read(entry: unknown, limits: McpLimits): SpecReading {
   }
   return {
     name,
-    fullLength: description.length,
+    isCut: description.length > limits.descriptionLength,
     inputSchema: inputSchema as JsonSchema,
     description: safeText(description, { maxLength: limits.descriptionLength }),
     outputSchema: isUsable ? outputSchema : undefined,
