@@ -31,14 +31,12 @@ export class AnswerServer implements ServerAnswers {
   private openQuestions = 0;
   /** The problems that were logged, since a server may ask again and again. */
   private readonly reported = new Set<string>();
-  private lines = 0;
-  private minuteBegan = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly options: ConnectionOptions) {}
 
   notified(method: string, params: McpParams = {}): void {
     if (method === 'notifications/tools/list_changed') this.options.onToolsChanged();
-    if (method === 'notifications/message') this.log(params);
+    if (method === 'notifications/message') this.options.log.write(LEVELS.get(params.level) ?? 'info', logText(params));
   }
 
   /** Answers a request. Rejects with an error for the server. */
@@ -76,13 +74,11 @@ export class AnswerServer implements ServerAnswers {
     }
     // The host may pass the URL to the operating system, which would also open files and start programs.
     if (question.url !== undefined && problemOfUrl(question.url) !== undefined) return { action: 'decline' };
-    const { length } = question.url ?? JSON.stringify(question.schema);
     const { schemaLength } = settings.limits;
-    const isLong = length > schemaLength;
+    const isLong = (question.url ?? JSON.stringify(question.schema)).length > schemaLength;
     if (isLong || this.openQuestions === MOST_QUESTIONS) {
-      this.report(
-        isLong ? `its form or URL has more than ${schemaLength} characters` : `${MOST_QUESTIONS} others wait`,
-      );
+      const long = `its form or URL has more than ${schemaLength} characters`;
+      this.report(isLong ? long : `${MOST_QUESTIONS} others wait`);
       return { action: 'cancel' };
     }
     this.openQuestions += 1;
@@ -111,22 +107,7 @@ export class AnswerServer implements ServerAnswers {
     }
     return { action: 'cancel' };
   }
-
-  private log(params: McpParams): void {
-    const { log, settings } = this.options;
-    const now = settings.system.clock.now();
-    if (now - this.minuteBegan >= MINUTE_MS) [this.minuteBegan, this.lines] = [now, 0];
-    this.lines += 1;
-    const level = LEVELS.get(params.level) ?? 'info';
-    if (this.lines <= MOST_LINES) log.write(level, logText(params));
-    else if (this.lines === MOST_LINES + 1)
-      log.write('warn', `it wrote more than ${MOST_LINES} log messages within a minute; the rest is left out`);
-  }
 }
-
-/** Log messages of one server within a minute that are logged. */
-const MOST_LINES = 1_000;
-const MINUTE_MS = 60_000;
 
 const LEVELS: ReadonlyMap<unknown, keyof Logger> = new Map([
   ['debug', 'debug'],

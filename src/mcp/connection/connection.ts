@@ -28,9 +28,6 @@ const SESSION_CODE = -32_001;
 const HEADER_MISMATCH = -32_020;
 /** Time limit in milliseconds of the ping that checks if a server still responds. */
 const PROBE_MS = 5_000;
-/** Notifications of the progress of one request that are passed on. */
-const MOST_NOTIFICATIONS = 10_000;
-const TOO_MUCH_PROGRESS = `it reported the progress of one request more than ${MOST_NOTIFICATIONS} times; the rest is left out`;
 
 export interface SdkChoice {
   readonly sdk: Sdk;
@@ -131,11 +128,11 @@ export class Connection {
   }
 
   /**
-   * Reads all pages of a list. Stops with a warning at a limit, and at a cursor that is not a string or was used before.
+   * Reads all pages of a list. Stops with a warning at a limit, and at a page that cannot be followed by another.
    */
   private async readPages(what: McpList, options: RequestOptions): Promise<readonly unknown[]> {
     const { settings, log } = this.options;
-    const { tools: maxEntries, pages: maxPages, messageBytes: maxSize } = settings.limits;
+    const { tools: maxEntries, messageBytes: maxSize } = settings.limits;
     const method = what === 'resourceTemplates' ? 'resources/templates/list' : `${what}/list`;
     const entries: unknown[] = [];
     const stop = (problem: string) => {
@@ -144,18 +141,17 @@ export class Connection {
     };
     const cursors = new Set<unknown>();
     let size = 0;
-    let params = {};
-    while (cursors.size < maxPages) {
+    for (let params = {}; ; ) {
       const { [what]: found, nextCursor } = await this.request(method, params, options);
-      if (Array.isArray(found)) {
-        size += JSON.stringify(found).length;
-        if (size > maxSize)
-          return stop(`returned entries of more than ${maxSize} characters; this page and the rest are ignored`);
-        for (const entry of found.slice(0, maxEntries + 1)) entries.push(entry);
-      } else log.write('warn', `the result of ${method} must have an array \`${what}\`; this page is ignored`);
+      if (!Array.isArray(found)) return stop(`must return an array \`${what}\`; reading stops`);
+      size += JSON.stringify(found).length;
+      if (size > maxSize)
+        return stop(`returned entries of more than ${maxSize} characters; this page and the rest are ignored`);
+      for (const entry of found.slice(0, maxEntries + 1)) entries.push(entry);
       if (entries.length > maxEntries)
         return stop(`returned more than ${maxEntries} entries; the rest is ignored (see \`limits.tools\`)`);
       if (nextCursor === undefined) return entries;
+      if (found.length === 0) return stop('returned an empty page with a cursor; reading stops');
       if (typeof nextCursor !== 'string' || cursors.has(nextCursor)) {
         const cursor = JSON.stringify(nextCursor);
         return stop(`returned the cursor ${cursor}, which is invalid or was used before; reading stops`);
@@ -163,27 +159,22 @@ export class Connection {
       cursors.add(nextCursor);
       params = { cursor: nextCursor };
     }
-    return stop(`has more than ${maxPages} pages; the rest is ignored (see \`limits.pages\`)`);
   }
 
   private async send(method: string, params: McpParams, options: RequestOptions): Promise<McpAnswer> {
-    const { definition, settings, hold, log } = this.options;
+    const { definition, settings, hold } = this.options;
     const { signal, limitMs, onProgress } = options;
     const { timeouts } = settings;
     const what = `request ${method} to MCP server "${definition.name}"`;
     const totalMs = limitMs ?? timeouts.totalMs;
     const callMs = Math.min(limitMs ?? definition.callTimeoutMs ?? timeouts.callMs, totalMs);
-    let count = 0;
     try {
       return await withDeadline({ what, callMs, totalMs, hold, signal }, (own, touch) =>
         this.client.request(method, params, {
           signal: own,
           onProgress: (progress) => {
             touch();
-            if (onProgress === undefined) return;
-            count += 1;
-            if (count <= MOST_NOTIFICATIONS) onProgress(shortened(progress));
-            else if (count === MOST_NOTIFICATIONS + 1) log.write('warn', TOO_MUCH_PROGRESS);
+            onProgress?.(shortened(progress));
           },
         }),
       );

@@ -2,6 +2,7 @@ import type {
   Client,
   JsonSchemaValidator,
   jsonSchemaValidator,
+  RequestOptions,
   StandardSchemaV1,
   VersionNegotiationMode,
 } from '@modelcontextprotocol/client';
@@ -165,15 +166,7 @@ class ClientV2 implements SdkClient {
     void followTools(client, { clock, closed: closing.signal, onChange: onToolsChanged, onError });
   }
 
-  private ask(
-    method: string,
-    params: McpParams,
-    options: {
-      readonly signal: AbortSignal;
-      readonly timeout: number;
-      readonly onprogress: SdkRequestOptions['onProgress'];
-    },
-  ): Promise<McpAnswer> {
+  private ask(method: string, params: McpParams, options: RequestOptions): Promise<McpAnswer> {
     const toolDefinition = method === 'tools/call' ? this.tools.find(params.name) : undefined;
     if (toolDefinition !== undefined) {
       return this.client.callTool(params as { name: string }, { ...options, toolDefinition });
