@@ -2,7 +2,6 @@ import { type KeelsonError, TimeoutExceededError } from '../../errors.js';
 import type { TrustedLaunch } from '../../trust/launch.js';
 import type { McpServerDefinition } from '../config/definition.js';
 import { isPackageRunner, prepareLaunch, type ServerLaunch } from '../config/launch.js';
-import type { McpSettings } from '../config/settings.js';
 import { Connection, redactOf, type SdkChoice } from '../connection/connection.js';
 import { requestError } from '../connection/request-error.js';
 import type { ConnectionOptions, McpRevision, Sdk } from '../connection/sdk.js';
@@ -44,7 +43,9 @@ const NO_STREAM = 200;
  */
 export async function openConnection(options: AttemptOptions): Promise<Established> {
   const { definition, settings, hold, endings, signal } = options;
-  const limitMs = limitOf(definition, settings.timeouts);
+  const { connectMs, installMs } = settings.timeouts;
+  // A package runner that is ended in the middle of an installation may leave a broken package, which no retry repairs.
+  const limitMs = installs(definition) ? connectMs + installMs : connectMs;
   const what = `connection to MCP server "${definition.name}"`;
   const limits = { what, callMs: limitMs, totalMs: limitMs, hold, signal };
   const transports: McpTransport[] = [];
@@ -53,22 +54,14 @@ export async function openConnection(options: AttemptOptions): Promise<Establish
   } catch (error) {
     if (error instanceof TimeoutExceededError) {
       // The request for the tools has a limit of its own.
-      const advice = error.what === what && installs(definition) ? RAISE_INSTALL : RAISE_CONNECT;
+      const option = error.what === what && installs(definition) ? 'installMs' : 'connectMs';
       const stderr = transports.at(-1)?.stderr?.() ?? '';
-      error.message += stderr === '' ? advice : `${advice} So far ${stderr}`;
+      error.message += ` Raise \`timeouts.${option}\` if the server needs more time.${stderr && ` So far ${stderr}`}`;
     }
     for (const transport of transports) endings.add(transport.close());
     // The error may quote the launch, whose variables are expanded, or the standard error of the program.
     throw redactOf(definition)(error);
   }
-}
-
-const RAISE_INSTALL = ' Raise `timeouts.installMs` if the installation needs more time.';
-const RAISE_CONNECT = ' Raise `timeouts.connectMs` if the server needs more time.';
-
-/** A package runner that is ended in the middle of an installation may leave a broken package, which no retry repairs. */
-function limitOf(definition: McpServerDefinition, { connectMs, installMs }: McpSettings['timeouts']): number {
-  return installs(definition) ? connectMs + installMs : connectMs;
 }
 
 function installs({ command = '', args }: McpServerDefinition): boolean {

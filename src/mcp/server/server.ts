@@ -1,4 +1,4 @@
-import type { Clock } from '../../internal/clock.js';
+import { withinMs } from '../../internal/clock.js';
 import { createDeferred, type Deferred } from '../../internal/promise.js';
 import { safeText } from '../../internal/safe-text.js';
 import type { ToolResult } from '../../tools/tool.js';
@@ -13,7 +13,7 @@ import { AuthorizationPendingError } from '../transport/authorization.js';
 import { PausableClock, withDeadline } from '../transport/time-limits.js';
 import { Endings, type ServerContext } from './context.js';
 import { Link } from './link.js';
-import type { McpServerStatus } from './status.js';
+import { type McpServerStatus, statusOf } from './status.js';
 import { ServerTools } from './tool-list.js';
 import { ToolPins } from './tool-pins.js';
 
@@ -65,27 +65,17 @@ export class McpServer {
   }
 
   status(): McpServerStatus {
-    const { name, transport, origin } = this.definition;
     const { state, step, lastError, connections, established } = this.link;
-    const { instructions } = established?.connection ?? {};
+    const { instructions, protocolVersion } = established?.connection ?? {};
     const { descriptionLength } = this.context.settings.limits;
-    return {
-      name,
-      state,
-      step,
-      lastError,
-      scope: origin.scope,
-      source: origin.source,
-      extension: origin.extension,
+    const tools = this.tools.map((tool) => tool.name);
+    return statusOf(this.definition, {
+      ...{ state, step, lastError, protocolVersion, tools, toolCount: tools.length, ignoredFields: this.ignored },
       reconnects: Math.max(0, connections - 1),
-      transport: established?.transport ?? transport,
-      protocolVersion: established?.connection.protocolVersion,
+      transport: established?.transport ?? this.definition.transport,
       instructions: instructions && safeText(instructions, { maxLength: descriptionLength }),
-      tools: this.tools.map((tool) => tool.name),
-      toolCount: this.tools.length,
       reads: variablesOf(this.definition),
-      ignoredFields: this.ignored,
-    };
+    });
   }
 
   /**
@@ -99,7 +89,7 @@ export class McpServer {
     const isAwaited = typeof waitForServers === 'boolean' ? waitForServers : waitForServers.includes(name);
     if (isAwaited) return attempt;
     await this.link.approval.asked;
-    await Promise.race([attempt, pause(attempt, { ms: timeouts.readyMs, clock: system.clock })]);
+    await withinMs(attempt, timeouts.readyMs, system.clock);
   }
 
   /**
@@ -162,16 +152,6 @@ export class McpServer {
     await this.link.connect();
   }
 
-  /** Returns the entries of a result, up to `limits.tools`. Warns about the others. */
-  limited(entries: unknown, method: string): readonly unknown[] {
-    const { settings, log } = this.context;
-    const { tools: max } = settings.limits;
-    if (!Array.isArray(entries)) return [];
-    if (entries.length > max)
-      log.write('warn', `${method} returned more than ${max} entries; the rest is ignored (see \`limits.tools\`)`);
-    return entries.slice(0, max);
-  }
-
   announceRoots(): void {
     void this.link.established?.connection.announceRoots();
   }
@@ -200,12 +180,4 @@ export class McpServer {
     const time = { what: `wait for MCP server "${definition.name}"`, ...limits, hold, signal };
     return withDeadline(time, () => this.link.connected());
   }
-}
-
-/** Resolves after `ms`. The timer ends with `attempt`, so that it keeps no process running. */
-function pause(attempt: Promise<void>, { ms, clock }: { readonly ms: number; readonly clock: Clock }): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = clock.setTimeout(resolve, ms);
-    void attempt.then(() => clock.clearTimeout(timer));
-  });
 }

@@ -5,7 +5,7 @@ import type { McpSettings } from '../config/settings.js';
 import { McpUnavailableError } from '../error.js';
 import { failureText } from '../failure-text.js';
 import { McpServer } from '../server/server.js';
-import { EXPECTED, invalidStatus, type McpServerStatus } from '../server/status.js';
+import { EXPECTED, type McpServerStatus, statusOf } from '../server/status.js';
 import { ServerLog } from '../server-log.js';
 import { compareOrigins, NameClaims, reportLeftOut } from './claims.js';
 import { McpToolSet } from './tool-set.js';
@@ -60,7 +60,9 @@ export class Servers {
 
   statuses(): readonly McpServerStatus[] {
     return [...this.byName.values()].map((member) =>
-      member instanceof McpServer ? member.status() : invalidStatus(member),
+      member instanceof McpServer
+        ? member.status()
+        : statusOf(member, { state: 'invalid', lastError: member.problem, ignoredFields: member.ignored ?? [] }),
     );
   }
 

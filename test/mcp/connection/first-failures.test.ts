@@ -74,7 +74,7 @@ describe('a server that a package runner installs', () => {
     });
 
     expect(mcp.status()[0]?.lastError).toBe(
-      'The connection to MCP server "slow" took longer than 300 ms. Raise `timeouts.installMs` if the installation needs more time.',
+      'The connection to MCP server "slow" took longer than 300 ms. Raise `timeouts.installMs` if the server needs more time.',
     );
   });
 
