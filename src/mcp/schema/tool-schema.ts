@@ -4,7 +4,7 @@ import { pathText } from '../../internal/problem.js';
 import { compileJsonSchema, issuesOf, lostReference } from '../../tools/json-schema-check.js';
 import type { StandardIssue } from '../../tools/standard-schema.js';
 import { isDeeper } from '../transport/json-rpc.js';
-import { sharedWorker } from './check-worker.js';
+import { sharedWorker } from './bounded-check.js';
 
 const MAX_DEPTH = 64;
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../internal/logger.js';
+import type { LiveToolSet } from '../../tools/tool.js';
 import type { McpServerEntry, McpServerOrigin } from '../config/definition.js';
 import type { McpSettings } from '../config/settings.js';
 import { McpUnavailableError } from '../error.js';
@@ -7,8 +8,9 @@ import { failureText } from '../failure-text.js';
 import { McpServer } from '../server/server.js';
 import { EXPECTED, type McpServerStatus, statusOf } from '../server/status.js';
 import { ServerLog } from '../server-log.js';
+import type { McpTool } from '../tools/mcp-tool.js';
+import { toolPrefix } from '../tools/name.js';
 import { compareOrigins, NameClaims, reportLeftOut } from './claims.js';
-import { McpToolSet } from './tool-set.js';
 
 type Member = McpServer | Extract<McpServerEntry, { readonly problem: string }>;
 
@@ -33,12 +35,7 @@ export class Servers {
     private readonly settings: McpSettings,
     private readonly logger: () => Logger,
   ) {
-    const servers = () => this.byName.keys();
-    this.tools = new McpToolSet(servers, ({ name, metadata }) => {
-      logger().warn(
-        `Tool ${JSON.stringify(metadata.mcpTool)} of MCP server "${metadata.mcpServer}" is skipped: another tool has the name ${name}.`,
-      );
-    });
+    this.tools = new McpToolSet(() => this.byName.keys(), logger);
   }
 
   /** Returns the current server of each name. A changed server is another object. */
@@ -212,4 +209,54 @@ async function isUnchanged(before: Member, entry: McpServerEntry): Promise<boole
   if (!(before instanceof McpServer)) return 'problem' in entry && entry.problem === before.problem;
   if ('problem' in entry || !isDeepStrictEqual(before.definition, entry.definition)) return false;
   return before.link.approval.isCurrent();
+}
+
+/** The tools of all servers by their full names, and by those short names that only one server has. */
+class McpToolSet implements LiveToolSet {
+  revision = 0;
+  private tools: readonly McpTool[] = [];
+  private byName: ReadonlyMap<string, McpTool> = new Map();
+  private aliases: ReadonlyMap<string, McpTool | undefined> = new Map();
+
+  /** `servers` returns the names of all servers, connected or not. */
+  constructor(
+    private readonly servers: () => Iterable<string>,
+    private readonly logger: () => Logger,
+  ) {}
+
+  prefixes(): readonly string[] {
+    return [...this.servers()].map(toolPrefix);
+  }
+
+  list(): readonly McpTool[] {
+    return this.tools;
+  }
+
+  /** Finds a tool by its full name, or by its short name if only one server has a tool of that name. */
+  find(name: string): McpTool | undefined {
+    return this.byName.get(name) ?? this.aliases.get(name);
+  }
+
+  /** Replaces all tools. If two tools have the same name, the first is kept. */
+  replace(tools: readonly McpTool[]): void {
+    const byName = new Map<string, McpTool>();
+    const aliases = new Map<string, McpTool | undefined>();
+    for (const tool of tools) {
+      const { mcpServer, mcpTool: alias } = tool.metadata;
+      if (byName.has(tool.name)) {
+        const problem = `is skipped: another tool has the name ${tool.name}.`;
+        this.logger().warn(`Tool ${JSON.stringify(alias)} of MCP server "${mcpServer}" ${problem}`);
+        continue;
+      }
+      byName.set(tool.name, tool);
+      // Otherwise a server could use the full name of another server's tool, and receive its calls while that server is
+      // disconnected.
+      if (alias.startsWith('mcp__')) continue;
+      aliases.set(alias, aliases.has(alias) ? undefined : tool);
+    }
+    this.byName = byName;
+    this.aliases = aliases;
+    this.tools = [...byName.values()];
+    this.revision += 1;
+  }
 }

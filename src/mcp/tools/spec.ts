@@ -30,7 +30,8 @@ type SpecReading = McpToolSpec | { readonly problem: string };
 /** Validates an entry of `tools/list` on this thread. Returns its definition, or the problem with it. */
 export function readToolSpec(entry: unknown, limits: McpLimits): SpecReading {
   const spec = read(entry, limits);
-  return 'problem' in spec ? spec : withProblem(spec, problemOfContent(spec.inputSchema));
+  const problem = 'problem' in spec ? undefined : problemOfContent(spec.inputSchema);
+  return problem === undefined ? spec : { problem };
 }
 
 /** As `readToolSpec`, but checks the schema in the worker. Rejects with the reason of the abort signal. */
@@ -40,10 +41,7 @@ export async function readToolSpecInWorker(
   signal: AbortSignal,
 ): Promise<SpecReading> {
   const spec = read(entry, limits);
-  return 'problem' in spec ? spec : withProblem(spec, await problemInWorker(spec.inputSchema, signal));
-}
-
-function withProblem(spec: McpToolSpec, problem: string | undefined): SpecReading {
+  const problem = 'problem' in spec ? undefined : await problemInWorker(spec.inputSchema, signal);
   return problem === undefined ? spec : { problem };
 }
 
