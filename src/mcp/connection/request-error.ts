@@ -62,7 +62,6 @@ export function keepErrorData(message: JsonRpcMessage): void {
   Object.assign(error, { message: text, data: new ServerErrorData(text, error.data) });
 }
 
-/** Cuts a string of a server that an error keeps. */
 export function bounded(text: string): string {
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… (${text.length} characters)` : text;
 }
@@ -83,7 +82,6 @@ export function requestError(server: string, error: unknown): KeelsonError {
 interface Description {
   readonly status?: number;
   readonly meaning: string;
-  /** The text of the server, or of the error itself. */
   readonly text: string;
 }
 

@@ -15,7 +15,6 @@ export type McpList = 'tools' | 'resources' | 'resourceTemplates' | 'prompts';
 export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: unknown) => void) | undefined;
-  /** Time limit in milliseconds that replaces the limits of the settings. */
   readonly limitMs?: number | undefined;
 }
 
@@ -40,7 +39,6 @@ export interface Sdk {
 }
 
 export interface SdkClientOptions {
-  /** The revision to speak. `auto` asks the server first. */
   readonly revision: McpRevision | 'auto';
   readonly connection: ConnectionOptions;
   readonly server: ServerAnswers;
@@ -60,12 +58,10 @@ export interface SdkClient {
   /** False if the server declares that it has no tools. */
   readonly hasTools: boolean;
   readonly instructions: string | undefined;
-  /** Starts the transport and completes the handshake. */
   connect(): Promise<void>;
   request(method: string, params: McpParams, options: SdkRequestOptions): Promise<McpAnswer>;
   /** Takes a complete list of tools. Returns the tools that can be called. */
   listed?(tools: readonly unknown[]): readonly unknown[];
-  /** Checks if the server still responds. */
   ping(timeoutMs: number): Promise<unknown>;
   announceRoots(): Promise<void>;
 }

@@ -43,7 +43,6 @@ export interface CheckWorkerOptions {
   readonly idleMs?: number;
 }
 
-/** Milliseconds until a new worker must have loaded. */
 const START_MS = 20_000;
 const MAX_HEAP_MB = 256;
 
@@ -56,7 +55,6 @@ const TOO_LARGE = { problem: 'It takes too much memory to be checked.' };
  */
 export class CheckWorker {
   private worker: Worker | undefined = undefined;
-  /** Resolves when the current worker has loaded. */
   private ready: Promise<unknown> = Promise.resolve();
   private last: Promise<unknown> = Promise.resolve();
   private waiting = 0;
@@ -141,7 +139,6 @@ export class CheckWorker {
   }
 }
 
-/** One worker for the checks of all servers. */
 export const sharedWorker = new CheckWorker();
 
 /** Returns undefined where there are no threads, such as on Cloudflare Workers, or where the host forbids them. */
@@ -190,7 +187,6 @@ export function boundedCheck(schema: JsonSchema, worker: CheckWorker = sharedWor
   };
 }
 
-/** Starts the worker, so that the first check of a connection need not wait for it. */
 export function prepareChecks(): void {
   boundedCheck({})(null).catch(() => {});
 }

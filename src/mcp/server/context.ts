@@ -21,7 +21,6 @@ export class Endings {
     this.open.add(settled);
   }
 
-  /** Resolves when all cleanup is done. Never rejects. */
   async settled(): Promise<void> {
     while (this.open.size > 0) await Promise.all(this.open);
   }

@@ -18,7 +18,6 @@ const GOOD_MS = 5_000;
 export class Link {
   state: McpServerState;
   failure: unknown = undefined;
-  /** The step of the attempt to connect. Undefined if no attempt is under way. */
   step: McpConnectStep | undefined = undefined;
   connections = 0;
   established: Established | undefined = undefined;

@@ -18,14 +18,12 @@ import type { ServerContext } from './context.js';
 import type { McpConnectStep } from './status.js';
 import { type ListedTools, listTools } from './tool-list.js';
 
-/** An open connection, with the tools that the server listed. */
 export interface Established {
   readonly connection: Connection;
   readonly transport: McpServerDefinition['transport'];
   readonly tools: ListedTools;
 }
 
-/** Options of one attempt to connect. */
 export interface AttemptOptions extends ServerContext, ConnectionOptions {
   readonly onStep: (step: McpConnectStep) => void;
   /** The program that the trust gate allowed. Undefined if the gate was not asked. */

@@ -24,7 +24,6 @@ export interface McpServerHost extends Pick<ServerContext, 'settings' | 'log' | 
   readonly onTools: () => void;
 }
 
-/** One server and its successive connections. */
 export class McpServer {
   readonly link: Link;
   ignored: readonly string[];

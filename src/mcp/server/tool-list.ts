@@ -12,7 +12,6 @@ import { Rereads } from './rereads.js';
 /** The valid tools of one reading of `tools/list`, by the server's own names. */
 interface ReadTools {
   readonly specs: Map<string, McpToolSpec>;
-  /** Problems with the tools, and with the patterns that select them. */
   readonly warnings: readonly string[];
 }
 
@@ -43,7 +42,6 @@ interface ToolReading {
   readonly signal: AbortSignal;
 }
 
-/** Validates the entries of `tools/list`. Rejects with the reason of the abort signal. */
 export async function readTools(entries: readonly unknown[], options: ToolReading): Promise<ReadTools> {
   const { limits, includeTools, excludeTools, signal } = options;
   const isWanted = toolFilter(includeTools, excludeTools);
@@ -98,7 +96,6 @@ interface ServerToolsOptions extends Pick<ServerContext, 'definition' | 'setting
  * whose definition changed. Reads the list again after a change notification.
  */
 export class ServerTools {
-  /** The tools for the model. */
   tools: readonly McpTool[] = [];
   /** Reads the list again after change notifications, which may arrive while it is read for the first time. */
   readonly rereads: Rereads;

@@ -10,7 +10,6 @@ import { EXPECTED, type McpServerStatus } from '../server/status.js';
 import { type AgentTools, agentTools } from './agent-tools.js';
 import type { Loader } from './loader.js';
 
-/** Returns the lifecycles that an MCP loader adds to an agent. */
 export function lifecyclesOf(loader: Loader, host: LoaderHost): readonly AgentLifecycle[] {
   return [toolsLifecycle(loader, host), callsLifecycle(loader, host), argumentsLifecycle(loader)];
 }
@@ -57,7 +56,6 @@ function argumentsLifecycle(loader: Loader): AgentLifecycle {
   };
 }
 
-/** Emits a `server-error` event that lists the servers without a connection. */
 function reportMissing(run: RunContext, statuses: readonly McpServerStatus[]): void {
   const missing = statuses.filter(({ state }) => !EXPECTED.has(state));
   const servers = missing.map(({ name, state, lastError }) => ({ name, state, error: lastError }));
@@ -75,7 +73,6 @@ class ToolListSize {
   private isWarned = false;
   private checked: readonly Tool[] | undefined = undefined;
 
-  /** Checks the tools of a turn. Measures each list of tools once. */
   check(run: RunContext): void {
     const { tools } = run;
     if (this.isWarned || tools === this.checked || searchedRuns.has(run)) return;
@@ -91,7 +88,6 @@ class ToolListSize {
   }
 }
 
-/** One MCP loader, its tools in an agent, and all tools of the agent. */
 interface AgentPool {
   readonly loader: Loader;
   readonly tools: AgentTools;

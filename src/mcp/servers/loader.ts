@@ -46,31 +46,25 @@ export class Loader {
     }
   }
 
-  /** True if the hooks of the loader convert arguments. */
   private get converts(): boolean {
     return this.isLoaded && (this.options.checkArguments ?? 'coerce') === 'coerce';
   }
 
   /** Connects the servers for an agent. Throws if the loader is closed, because the agent would get no tools. */
   async load(host: LoaderHost, lifecycles: readonly AgentLifecycle[]): Promise<void> {
-    if (this.isClosed)
-      throw new OptionInvalidError(
-        'loaders',
-        '`loaders` must contain open MCP servers, got closed ones: call `mcpServers` again',
-      );
+    const advice = '`loaders` must contain open MCP servers, got closed ones: call `mcpServers` again';
+    if (this.isClosed) throw new OptionInvalidError('loaders', advice);
     if (this.options.system?.logger === undefined) this.logger = host.logger;
     this.isLoaded = true;
     for (const lifecycle of lifecycles) host.use(lifecycle);
     await this.begin();
   }
 
-  /** Connects to all servers in parallel. Resolves when each server is connected or its first attempt has failed. */
   async connect(): Promise<void> {
     await this.begin();
     await Promise.all(this.servers.list().map(({ link }) => link.settled()));
   }
 
-  /** Connects to all servers in parallel, and waits for them as `waitForServers` says. */
   private async begin(): Promise<void> {
     if (this.isClosed) return;
     for (const entry of this.unreported.splice(0)) reportProblems(entry, () => this.logger);
@@ -80,17 +74,14 @@ export class Loader {
     await Promise.all([connected, this.servers.connectIdle()]);
   }
 
-  /** Adds one server and connects to it. Throws if the server would not get its name. */
   async add(name: string, config: unknown, origin: McpServerOrigin): Promise<McpServerStatus> {
     if (this.isClosed) throw new McpUnavailableError(name, 'the loader is closed.');
     const entry = readServer(name, config, origin);
     if (!this.servers.claims.isFree(entry))
       throw invalidOption('name', 'a name that no server with precedence has', name);
     await this.servers.put(entry);
-    await this.servers
-      .list()
-      .find(({ definition }) => definition.name === name)
-      ?.link.settled();
+    const server = this.servers.list().find(({ definition }) => definition.name === name);
+    await server?.link.settled();
     const status = this.servers.statuses().find((one) => one.name === name);
     if (status === undefined) throw new McpUnavailableError(name, 'it was removed.');
     return status;

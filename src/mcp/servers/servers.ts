@@ -10,13 +10,12 @@ import { EXPECTED, type McpServerStatus, statusOf } from '../server/status.js';
 import { ServerLog } from '../server-log.js';
 import type { McpTool } from '../tools/mcp-tool.js';
 import { toolPrefix } from '../tools/name.js';
-import { compareOrigins, NameClaims, reportLeftOut } from './claims.js';
+import { compareEntries, NameClaims, reportLeftOut } from './claims.js';
 
 type Member = McpServer | Extract<McpServerEntry, { readonly problem: string }>;
 
 export type PutOutcome = 'added' | 'changed' | 'unchanged' | 'left-out';
 
-/** Limits which server `remove` removes, and when the server ends. */
 interface Removal {
   readonly graceful: boolean;
   readonly origin?: McpServerOrigin | undefined;
@@ -70,7 +69,6 @@ export class Servers {
     return false;
   }
 
-  /** Grows whenever a server takes or frees a name. */
   get namesRevision(): number {
     return this.claims.revision + (this.isClosed ? 1 : 0);
   }
@@ -99,7 +97,7 @@ export class Servers {
       reportLeftOut(entry, holder, this.logger);
       return 'left-out';
     }
-    if (former !== undefined && compareOrigins(former, entry) !== 0) reportLeftOut(former, entry, this.logger);
+    if (former !== undefined && compareEntries(former, entry) !== 0) reportLeftOut(former, entry, this.logger);
     return this.settle(entry);
   }
 
@@ -121,13 +119,11 @@ export class Servers {
     return true;
   }
 
-  /** Connects to each server without a connection, and waits for it as `waitForServers` says. */
   async connectIdle(): Promise<void> {
     const idle = this.list().filter(({ link }) => link.state === 'idle');
     await Promise.all(idle.map((server) => server.connect()));
   }
 
-  /** Ends all servers. Pending requests fail at once. */
   async close(): Promise<void> {
     this.isClosed = true;
     await Promise.all([...this.list(), ...this.leaving].map((server) => server.close()));
@@ -165,7 +161,6 @@ export class Servers {
     return member instanceof McpServer ? member : undefined;
   }
 
-  /** Ends a server. With `graceful`, ends it after its pending requests, and does not wait for them. */
   private async end(server: Member | undefined, graceful: boolean): Promise<void> {
     if (!(server instanceof McpServer)) return;
     const isLater = graceful && server.isBusy;
@@ -218,7 +213,6 @@ class McpToolSet implements LiveToolSet {
   private byName: ReadonlyMap<string, McpTool> = new Map();
   private aliases: ReadonlyMap<string, McpTool | undefined> = new Map();
 
-  /** `servers` returns the names of all servers, connected or not. */
   constructor(
     private readonly servers: () => Iterable<string>,
     private readonly logger: () => Logger,
@@ -237,7 +231,6 @@ class McpToolSet implements LiveToolSet {
     return this.byName.get(name) ?? this.aliases.get(name);
   }
 
-  /** Replaces all tools. If two tools have the same name, the first is kept. */
   replace(tools: readonly McpTool[]): void {
     const byName = new Map<string, McpTool>();
     const aliases = new Map<string, McpTool | undefined>();

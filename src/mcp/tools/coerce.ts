@@ -75,7 +75,6 @@ class Shape {
     return this.types !== undefined && !this.types.includes('null');
   }
 
-  /** Returns undefined for an unknown property that the schema forbids. */
   property(name: string): Shape | undefined {
     const isNamed = this.parts.some((part) => hasOwn(part.properties, name));
     return this.within(isNamed ? `.${name}` : '', () => {
@@ -141,7 +140,6 @@ class Shape {
     return [...all, ...unions].find((types) => types !== undefined);
   }
 
-  /** True if the schema forbids the properties that none of its parts mentions. */
   private forbidsOthers(schema: unknown, seen: Set<unknown>): boolean {
     if (!isObject(schema) || seen.has(schema)) return false;
     seen.add(schema);

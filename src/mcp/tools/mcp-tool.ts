@@ -38,11 +38,9 @@ export type CallServer = (
 ) => Promise<Readonly<Record<string, unknown>>>;
 
 export interface CallContext extends Pick<ToolContext, 'signal' | 'progress'> {
-  /** A time limit in milliseconds that replaces those of the settings. */
   readonly limitMs?: number | undefined;
 }
 
-/** The server of a tool, with callbacks for its calls and warnings. */
 export interface McpToolOwner {
   readonly server: string;
   readonly call: CallServer;

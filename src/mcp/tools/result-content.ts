@@ -67,7 +67,6 @@ function contentOf(parts: readonly ContentPart[]): ToolResult['content'] {
   return parts.length === 1 && first.type === 'text' ? first.text : parts;
 }
 
-/** Converts one content block of a tool result or a prompt message. */
 export function toPart(block: unknown): ContentPart {
   if (!isObject(block)) return text(toJson(block) ?? '');
   const { type, mimeType } = block;

@@ -18,7 +18,6 @@ export interface McpOAuth {
   readonly code?: (() => Awaitable<string | URLSearchParams>) | undefined;
 }
 
-/** Options of an OAuth authorization at one server. */
 export interface AuthorizationOptions {
   readonly server: string;
   readonly url: URL;
@@ -26,7 +25,6 @@ export interface AuthorizationOptions {
   readonly loadAuth: () => Promise<AuthSdk>;
   /** True if the metadata of the authorization server may name another issuer. */
   readonly anyIssuer: boolean;
-  /** Time limits are paused while the user decides. */
   readonly hold: PausableClock;
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
 }

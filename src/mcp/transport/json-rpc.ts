@@ -19,7 +19,6 @@ interface JsonRpcResult {
   readonly result: { readonly [key: string]: unknown };
 }
 
-/** A response that reports an error. */
 export interface JsonRpcError {
   readonly jsonrpc: '2.0';
   readonly id?: RequestId | undefined;
@@ -42,7 +41,6 @@ export class AnswerTooLongError extends KeelsonError {
   }
 }
 
-/** Creates an error response for a request whose real response cannot be read. */
 export function failedAnswer(id: RequestId, code: number, message: string): JsonRpcError {
   return { jsonrpc: '2.0', id, error: { code, message } };
 }

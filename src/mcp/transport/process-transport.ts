@@ -18,7 +18,6 @@ export interface ProcessTransportOptions extends ProcessLaunch {
   readonly spawn: Spawn | undefined;
   /** Removes secrets from a string. Called before a string is cut, because a part of a secret is not found. */
   readonly redact: (text: string) => string;
-  /** Called with each line of the standard error. A line over 64 KiB is replaced by a note of its length. */
   readonly onStderrLine: (line: string) => void;
 }
 
@@ -26,9 +25,7 @@ export interface ProcessTransportOptions extends ProcessLaunch {
 const MAX_WAITING = 4;
 /** The part of the standard error that is kept, and the longest line that is logged. */
 const STDERR_BYTES = 65_536;
-/** The part of the standard error that goes into a message. */
 const STDERR_SHOWN = 2_000;
-/** Number of characters of an invalid line that the log contains. */
 const LINE_SHOWN = 200;
 /** Reading pauses after a chunk of this size, so that a server that writes endlessly does not block the event loop. */
 const LARGE_BYTES = 16_384;
@@ -84,14 +81,15 @@ export class ProcessTransport implements McpTransport {
 
   /** Writes a message. Ends the server if too many bytes wait for it. */
   async send(message: JsonRpcMessage): Promise<void> {
-    const { process, closed } = this;
-    if (process === undefined || closed)
-      throw new McpConnectError(this.options.server, this.ending ?? 'its process is not running');
-    process.stdin.write(`${toJson(message)}\n`);
-    const { writableLength } = process.stdin;
-    if (writableLength <= MAX_WAITING * this.options.maxBytes) return;
-    this.announceEnd(`it does not read its input, and ${writableLength} bytes wait for it`);
-    void process.stop();
+    const { process, options } = this;
+    if (!this.closed) process?.stdin.write(`${toJson(message)}\n`);
+    const { writableLength = 0 } = process?.stdin ?? {};
+    if (writableLength > MAX_WAITING * options.maxBytes) {
+      this.announceEnd(`it does not read its input, and ${writableLength} bytes wait for it`);
+      void process?.stop();
+    }
+    if (this.closed || process === undefined)
+      throw new McpConnectError(options.server, this.ending ?? 'its process is not running');
   }
 
   /** Pending requests fail at once. Resolves when the server's process group has ended. */

@@ -18,7 +18,6 @@ import type { McpTransport, SendOptions } from './transport.js';
 
 /** Milliseconds that a body may stay open after its response message. */
 const SETTLE_MS = 500;
-/** Time limit in milliseconds of the request that ends the session. */
 const GOODBYE_MS = 1_000;
 /** Milliseconds before a stream is opened again, unless the server sets another delay. */
 const PAUSE_MS = 1_000;
@@ -31,7 +30,6 @@ interface Exchange {
   timer: unknown;
 }
 
-/** The position in a stream from which a new stream continues. */
 interface Position {
   eventId: string | undefined;
   retryMs: number;
@@ -95,7 +93,6 @@ export class StreamableTransport implements McpTransport {
     if (method === 'notifications/initialized') void this.listen().catch(() => {});
   }
 
-  /** Sends a request. Resolves when its response was delivered. */
   private async ask(message: JsonRpcMessage, id: RequestId, { headers, requestSignal }: SendOptions): Promise<void> {
     const controller = new AbortController();
     const { signal } = controller;

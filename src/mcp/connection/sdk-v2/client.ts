@@ -66,7 +66,6 @@ const unchecked: jsonSchemaValidator = {
   getValidator: <T>() => ((data: T) => ({ valid: true, data, errorMessage: undefined })) as JsonSchemaValidator<T>,
 };
 
-/** Resources of one connection that the SDK remembers. */
 const MOST_RESOURCES = 32;
 /** A log message of this level or above is sent along with the answer to a request. */
 const LOG_LEVEL = { _meta: { 'io.modelcontextprotocol/logLevel': 'info' } };
@@ -223,7 +222,6 @@ function hideResult(message: JsonRpcMessage): void {
 
 const NO_LIFETIME = { ttlMs: 0, cacheScope: 'private' };
 
-/** Returns the result that `hideResult` put away. */
 function shownResult(answer: McpAnswer): McpAnswer {
   return isObject(answer.hidden) ? answer.hidden : answer;
 }
