@@ -4,12 +4,11 @@ import { safeText } from '../../internal/safe-text.js';
 import type { McpServerDefinition } from '../config/definition.js';
 import { McpRequestError, McpSessionLostError } from '../error.js';
 import { failureText } from '../failure-text.js';
-import { HttpStatusError, HttpUnreachableError } from '../transport/http-client.js';
 import type { JsonRpcMessage } from '../transport/json-rpc.js';
 import { withDeadline } from '../transport/time-limits.js';
 import type { McpTransport } from '../transport/transport.js';
 import { AnswerServer } from './answer-server.js';
-import { bounded, keepErrorData, requestError } from './request-error.js';
+import { bounded, isHttpError, keepErrorData, requestError } from './request-error.js';
 import { revisionError } from './revision-error.js';
 import type {
   ConnectionOptions,
@@ -243,10 +242,6 @@ function redactMessage(message: JsonRpcMessage, redact: ReturnType<typeof redact
 /** Some servers report an unknown session in a response with status 200, with the code that the SDK uses for it. */
 function isSessionUnknown(failure: KeelsonError): boolean {
   return failure instanceof McpRequestError && failure.status === SESSION_CODE && /session/i.test(failure.message);
-}
-
-function isHttpError(error: unknown): boolean {
-  return error instanceof HttpStatusError || error instanceof HttpUnreachableError;
 }
 
 function shortened(progress: Parameters<SdkRequestOptions['onProgress']>[0]): unknown {

@@ -68,8 +68,7 @@ export function bounded(text: string): string {
 
 /** Converts the failure of a request into a typed error. Its message explains the status code and quotes the server. */
 export function requestError(server: string, error: unknown): KeelsonError {
-  const isOfHttp = error instanceof HttpStatusError || error instanceof HttpUnreachableError;
-  if (error instanceof KeelsonError && !isOfHttp) return error;
+  if (error instanceof KeelsonError && !isHttpError(error)) return error;
   const { status, meaning, text } = describe(error);
   const quote = safeText(withoutPages(text), { maxLength: MAX_QUOTE });
   if (status === 401) return unauthorizedError(server, quote, error);
@@ -77,6 +76,10 @@ export function requestError(server: string, error: unknown): KeelsonError {
   const message = `The MCP server "${server}" ${meaning}${code}${quote === '' ? '.' : `: ${quote}`}`;
   const cause = error instanceof HttpStatusError ? new HttpStatusError(error.status, bounded(error.detail)) : error;
   return new McpRequestError(server, message, status === undefined ? { cause } : { cause, status });
+}
+
+export function isHttpError(error: unknown): boolean {
+  return error instanceof HttpStatusError || error instanceof HttpUnreachableError;
 }
 
 interface Description {

@@ -21,17 +21,10 @@ export function problemOfInput(schema: unknown, maxLength: number): string | und
 
 /** Returns a problem if a schema is too long or nested too deeply, otherwise undefined. */
 export function problemOfSize(schema: unknown, maxLength: number): string | undefined {
-  let text: string;
-  try {
-    text = JSON.stringify(schema) ?? '';
-  } catch (error) {
-    return `its schema cannot be written as JSON: ${describeError(error)}`;
-  }
-  if (text.length > maxLength)
-    return `its schema has ${text.length} characters, more than ${maxLength}; raise \`limits.schemaLength\``;
-  return isDeeper(schema, MAX_DEPTH)
-    ? `its schema is refused: it is nested deeper than ${MAX_DEPTH} levels`
-    : undefined;
+  if (isDeeper(schema, MAX_DEPTH)) return `its schema is refused: it is nested deeper than ${MAX_DEPTH} levels`;
+  const { length } = JSON.stringify(schema) ?? '';
+  if (length <= maxLength) return undefined;
+  return `its schema has ${length} characters, more than ${maxLength}; raise \`limits.schemaLength\``;
 }
 
 /**

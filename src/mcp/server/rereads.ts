@@ -42,11 +42,6 @@ export class Rereads {
     this.timer ??= clock.setTimeout(() => void this.readNow(), Math.max(GATHER_MS, this.nextAt - clock.now()));
   }
 
-  /** False if a change was announced that is not read yet. */
-  get isCurrent(): boolean {
-    return !this.isStale && this.reading === undefined;
-  }
-
   /** Reads the changes that were announced before, without a pause. Never rejects. */
   async catchUp(): Promise<void> {
     await this.reading;

@@ -48,7 +48,7 @@ export class McpServer {
         const options = { signal, onProgress: progress, limitMs };
         const answer = await this.request((it) => it.request('tools/call', params, options), signal);
         // A change that the server announced before the result is there in the next turn.
-        if (!this.offered.rereads.isCurrent) await this.offered.rereads.catchUp();
+        await this.offered.rereads.catchUp();
         return answer;
       },
     });

@@ -37,7 +37,9 @@ function convertProperties(shape: Shape, value: Fields): Fields {
   let isChanged = false;
   const kept = Object.entries(value).flatMap(([name, before]) => {
     const property = shape.property(name);
-    const isRemoved = property === undefined || (before === null && !shape.required.has(name) && property.forbidsNull);
+    const isRemoved =
+      property === undefined ||
+      (before === null && !shape.required.has(name) && property.types?.includes('null') === false);
     const after = isRemoved ? undefined : convert(property, before);
     isChanged ||= isRemoved || after !== before;
     return isRemoved ? [] : [[name, after] as const];
@@ -71,10 +73,6 @@ class Shape {
     this.isClosed = schemas.length > 0 && schemas.every((schema) => this.forbidsOthers(schema, new Set()));
   }
 
-  get forbidsNull(): boolean {
-    return this.types !== undefined && !this.types.includes('null');
-  }
-
   property(name: string): Shape | undefined {
     const isNamed = this.parts.some((part) => hasOwn(part.properties, name));
     return this.within(isNamed ? `.${name}` : '', () => {
@@ -103,11 +101,7 @@ class Shape {
   private within(key: string, schemasOf: () => readonly unknown[] | undefined): Shape | undefined {
     if (this.inner.has(key)) return this.inner.get(key);
     const schemas = schemasOf();
-    const [first] = schemas ?? [];
-    // A schema that refers to itself has one shape.
-    const known = schemas?.length === 1 && isObject(first) ? shapes.get(first) : undefined;
-    const shape = known ?? (schemas && new Shape(this.root, schemas));
-    if (schemas?.length === 1 && isObject(first) && shape !== undefined) shapes.set(first, shape);
+    const shape = schemas && new Shape(this.root, schemas);
     this.inner.set(key, shape);
     return shape;
   }
