@@ -9,6 +9,8 @@ export class Attempts {
   running: Promise<void> | undefined = undefined;
   /** Failed attempts in a row. With 0, the next delay is the shortest one again. */
   failures = 0;
+  /** The time of the last attempt that succeeded. */
+  connectedAt = 0;
   /** Stopped when no further attempt is made. The attempt that runs ends at once. */
   readonly closing = new Stop();
   private scheduled: { readonly timer: unknown; readonly over: Deferred<void> } | undefined = undefined;

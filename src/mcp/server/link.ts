@@ -21,7 +21,6 @@ export class Link {
   step: McpConnectStep | undefined = undefined;
   connections = 0;
   established: Established | undefined = undefined;
-  private connectedAt = 0;
   readonly approval: ServerApproval;
   readonly attempts: Attempts;
 
@@ -87,7 +86,7 @@ export class Link {
     this.drop();
     this.failure = reason;
     const message = failureText(reason);
-    if (settings.system.clock.now() - this.connectedAt >= GOOD_MS) this.attempts.failures = 0;
+    if (settings.system.clock.now() - this.attempts.connectedAt >= GOOD_MS) this.attempts.failures = 0;
     log.write('warn', `disconnected, its tools were removed: ${message}`);
     this.connectLater();
     emit({ type: 'connection-end', server: definition.name, message });
@@ -162,7 +161,7 @@ export class Link {
     if (ending !== undefined) throw new McpConnectError(definition.name, ending);
     const again = this.connections > 0;
     this.established = established;
-    this.connectedAt = settings.system.clock.now();
+    this.attempts.connectedAt = settings.system.clock.now();
     this.connections += 1;
     this.enter('connect');
     this.failure = undefined;

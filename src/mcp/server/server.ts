@@ -151,10 +151,6 @@ export class McpServer {
     await this.link.connect();
   }
 
-  announceRoots(): void {
-    void this.link.established?.connection.announceRoots();
-  }
-
   /** Pending requests fail at once. Resolves when all processes of the server have ended. */
   async close(): Promise<void> {
     this.link.close();

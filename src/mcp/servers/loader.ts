@@ -107,7 +107,7 @@ export class Loader {
   }
 
   announceRoots(): void {
-    for (const server of this.servers.list()) server.announceRoots();
+    for (const { link } of this.servers.list()) void link.established?.connection.announceRoots();
   }
 
   async close(): Promise<void> {

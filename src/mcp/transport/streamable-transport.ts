@@ -1,5 +1,5 @@
 import { describeError } from '../../errors.js';
-import { onAbort } from '../../internal/stop.js';
+import { Stop } from '../../internal/stop.js';
 import { McpRequestError } from '../error.js';
 import { HttpClient, type HttpOptions, HttpStatusError, statelessHeaders } from './http-client.js';
 import { isEventStream, mediaTypeOf, readEvents, readText, release } from './http-response.js';
@@ -24,7 +24,7 @@ const PAUSE_MS = 1_000;
 const MIN_PAUSE_MS = 200;
 
 interface Exchange {
-  readonly controller: AbortController;
+  readonly stop: Stop;
   isAnswered: boolean;
   /** Cancels a body that stays open after its response message. */
   timer: unknown;
@@ -50,9 +50,6 @@ export class StreamableTransport implements McpTransport {
 
   constructor(private readonly options: HttpOptions) {
     this.http = new HttpClient(options, this);
-    this.http.closing.onStop(() => {
-      for (const { controller } of this.exchanges.values()) controller.abort();
-    });
   }
 
   get ending(): string | undefined {
@@ -84,7 +81,7 @@ export class StreamableTransport implements McpTransport {
   /** Sends a notification or a response. Ignores failures after `close`. */
   private async tell(message: JsonRpcMessage): Promise<void> {
     const { method = '', params } = 'method' in message ? message : {};
-    if (method === 'notifications/cancelled') this.exchanges.get(String(params?.requestId))?.controller.abort();
+    if (method === 'notifications/cancelled') this.exchanges.get(String(params?.requestId))?.stop.stop(undefined);
     try {
       release(await this.http.whileOpen((signal) => this.http.post(message, { signal })));
     } catch (error) {
@@ -94,29 +91,29 @@ export class StreamableTransport implements McpTransport {
   }
 
   private async ask(message: JsonRpcMessage, id: RequestId, { headers, requestSignal }: SendOptions): Promise<void> {
-    const controller = new AbortController();
-    const { signal } = controller;
-    const exchange: Exchange = { controller, isAnswered: false, timer: undefined };
+    const stop = new Stop();
+    stop.follow(requestSignal);
+    stop.followStop(this.http.closing);
+    const exchange: Exchange = { stop, isAnswered: false, timer: undefined };
     this.exchanges.set(String(id), exchange);
-    const unfollow = onAbort(requestSignal, () => controller.abort());
     try {
-      await this.readAnswer(await this.http.post(message, { signal, headers }), exchange);
-      if (signal.aborted || exchange.isAnswered) return;
+      await this.readAnswer(await this.http.post(message, { signal: stop.signal, headers }), exchange);
+      if (stop.stopped || exchange.isAnswered) return;
       this.receive(failedAnswer(id, BROKEN_OFF, 'The connection ended before the response arrived.'));
     } catch (error) {
-      if (signal.aborted || exchange.isAnswered) return;
+      if (stop.stopped || exchange.isAnswered) return;
       const answer = answerIn(error, { message, id }, this.http.isStateless);
       if (answer === undefined) throw error;
       this.receive(answer);
     } finally {
-      unfollow();
+      stop.release();
       this.exchanges.delete(String(id));
       this.options.clock.clearTimeout(exchange.timer);
     }
   }
 
   private async readAnswer(response: Response, exchange: Exchange): Promise<void> {
-    const { signal } = exchange.controller;
+    const { signal } = exchange.stop;
     if (isEventStream(response)) {
       // Without the id of an event, the server cannot continue the stream.
       const isOver = ({ eventId }: Position) => exchange.isAnswered || eventId === undefined || this.http.isStateless;
@@ -191,7 +188,7 @@ export class StreamableTransport implements McpTransport {
     if (exchange !== undefined && !exchange.isAnswered) {
       exchange.isAnswered = true;
       // The body should end with its response. A body that continues is cancelled.
-      exchange.timer = this.options.clock.setTimeout(() => exchange.controller.abort(), SETTLE_MS);
+      exchange.timer = this.options.clock.setTimeout(() => exchange.stop.stop(undefined), SETTLE_MS);
     }
     this.http.deliver(message);
   }
