@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { failureText, withoutPages } from '../../src/mcp/failure-text.js';
+import { failureText, withoutPages } from '../../src/mcp/server-log.js';
 import { growth } from '../support/growth.js';
 import { handServer } from '../support/mcp/http-server.js';
 import { connected, raw, stateOf } from '../support/mcp/lab.js';

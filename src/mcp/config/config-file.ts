@@ -6,8 +6,8 @@ import { readBytes } from '../../process/files/file-bytes.js';
 import { workspaceRoots } from '../../process/files/workspace.js';
 import { programOfServers } from '../../programs/list.js';
 import { McpConfigError } from '../error.js';
-import { failureText } from '../failure-text.js';
 import type { McpServersOptions } from '../options.js';
+import { failureText } from '../server-log.js';
 import type { McpServerEntry, McpServerOrigin } from './definition.js';
 import { findServerMap, readServerMap } from './server-map.js';
 

@@ -5,9 +5,9 @@ import { untilAborted } from '../../internal/stop.js';
 import { describeIssues } from '../../tools/standard-schema.js';
 import { problemOfUrl } from '../config/server-url.js';
 import { McpUnavailableError } from '../error.js';
-import { failureText } from '../failure-text.js';
 import type { McpElicitation, McpElicitationAnswer, McpRoot } from '../options.js';
 import { boundedCheck } from '../schema/bounded-check.js';
+import { failureText } from '../server-log.js';
 import type { ConnectionOptions, McpParams, ServerAnswers } from './sdk.js';
 
 const MAX_TEXT = 10_000;

@@ -3,7 +3,7 @@ import { isObject } from '../../internal/json.js';
 import { safeText } from '../../internal/safe-text.js';
 import type { McpServerDefinition } from '../config/definition.js';
 import { McpRequestError, McpSessionLostError } from '../error.js';
-import { failureText } from '../failure-text.js';
+import { failureText } from '../server-log.js';
 import type { JsonRpcMessage } from '../transport/json-rpc.js';
 import { withDeadline } from '../transport/time-limits.js';
 import type { McpTransport } from '../transport/transport.js';

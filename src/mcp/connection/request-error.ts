@@ -1,7 +1,7 @@
 import { KeelsonError } from '../../errors.js';
 import { safeText } from '../../internal/safe-text.js';
 import { McpRequestError, McpUnauthorizedError } from '../error.js';
-import { describeWithCause, withoutPages } from '../failure-text.js';
+import { describeWithCause, withoutPages } from '../server-log.js';
 import { HttpStatusError, HttpUnreachableError } from '../transport/http-client.js';
 import { BROKEN_OFF, type JsonRpcMessage, NO_ANSWER, NO_CODE, TOO_LONG } from '../transport/json-rpc.js';
 

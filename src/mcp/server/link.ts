@@ -2,7 +2,7 @@ import { KeelsonError, PackageMissingError } from '../../errors.js';
 import type { DeniedDecision } from '../../trust/decision.js';
 import type { Connection } from '../connection/connection.js';
 import { McpConnectError, McpUnauthorizedError, McpUnavailableError } from '../error.js';
-import { failureText } from '../failure-text.js';
+import { failureText } from '../server-log.js';
 import { ServerApproval } from './approval.js';
 import { Attempts } from './attempts.js';
 import type { ServerContext } from './context.js';

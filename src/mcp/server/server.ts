@@ -7,7 +7,7 @@ import { variablesOf } from '../config/trust-item.js';
 import type { Connection } from '../connection/connection.js';
 import { requestError } from '../connection/request-error.js';
 import { McpRequestError, McpSessionLostError, McpUnavailableError } from '../error.js';
-import { failureText } from '../failure-text.js';
+import { failureText } from '../server-log.js';
 import type { CallContext, McpTool } from '../tools/mcp-tool.js';
 import { AuthorizationPendingError } from '../transport/authorization.js';
 import { PausableClock, withDeadline } from '../transport/time-limits.js';

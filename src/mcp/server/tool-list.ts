@@ -1,8 +1,8 @@
 import { starTest } from '../../internal/star-pattern.js';
 import type { Connection } from '../connection/connection.js';
 import type { RequestOptions } from '../connection/sdk.js';
-import { failureText } from '../failure-text.js';
 import type { McpLimits } from '../options.js';
+import { failureText } from '../server-log.js';
 import { type CallServer, type CallTool, type McpTool, toMcpTool, toolCaller } from '../tools/mcp-tool.js';
 import { type McpToolSpec, readToolSpecInWorker } from '../tools/spec.js';
 import { withDeadline } from '../transport/time-limits.js';

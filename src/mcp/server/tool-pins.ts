@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../internal/json.js';
 import type { ConnectionOptions } from '../connection/sdk.js';
-import { failureText } from '../failure-text.js';
+import { failureText } from '../server-log.js';
 import type { McpToolSpec } from '../tools/spec.js';
 
 /**

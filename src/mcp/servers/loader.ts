@@ -30,7 +30,6 @@ export class Loader {
   private filesRead: Promise<unknown> | undefined = undefined;
   /** True once an agent has the loader. The hooks of the loader then convert arguments. */
   private isLoaded = false;
-  private isClosed = false;
 
   constructor(private readonly options: McpServersOptions) {
     const settings = resolveSettings(options);
@@ -53,7 +52,7 @@ export class Loader {
   /** Connects the servers for an agent. Throws if the loader is closed, because the agent would get no tools. */
   async load(host: LoaderHost, lifecycles: readonly AgentLifecycle[]): Promise<void> {
     const advice = '`loaders` must contain open MCP servers, got closed ones: call `mcpServers` again';
-    if (this.isClosed) throw new OptionInvalidError('loaders', advice);
+    if (this.servers.isClosed) throw new OptionInvalidError('loaders', advice);
     if (this.options.system?.logger === undefined) this.logger = host.logger;
     this.isLoaded = true;
     for (const lifecycle of lifecycles) host.use(lifecycle);
@@ -66,7 +65,7 @@ export class Loader {
   }
 
   private async begin(): Promise<void> {
-    if (this.isClosed) return;
+    if (this.servers.isClosed) return;
     for (const entry of this.unreported.splice(0)) reportProblems(entry, () => this.logger);
     const connected = this.servers.connectIdle();
     this.filesRead ??= this.readFiles();
@@ -75,7 +74,7 @@ export class Loader {
   }
 
   async add(name: string, config: unknown, origin: McpServerOrigin): Promise<McpServerStatus> {
-    if (this.isClosed) throw new McpUnavailableError(name, 'the loader is closed.');
+    if (this.servers.isClosed) throw new McpUnavailableError(name, 'the loader is closed.');
     const entry = readServer(name, config, origin);
     if (!this.servers.claims.isFree(entry))
       throw invalidOption('name', 'a name that no server with precedence has', name);
@@ -88,13 +87,13 @@ export class Loader {
   }
 
   async set(name: string, config: unknown, origin: McpServerOrigin): Promise<PutOutcome> {
-    if (this.isClosed) throw new McpUnavailableError(name, 'the loader is closed.');
+    if (this.servers.isClosed) throw new McpUnavailableError(name, 'the loader is closed.');
     return this.servers.put(readServer(name, config, origin));
   }
 
   /** Reads the configuration files again, after any read that is still running. */
   async reload(): Promise<McpReload> {
-    if (this.isClosed) throw new McpClosedError();
+    if (this.servers.isClosed) throw new McpClosedError();
     const reading = Promise.resolve(this.filesRead).then(() => this.readFiles());
     this.filesRead = reading;
     return reading;
@@ -110,9 +109,8 @@ export class Loader {
     for (const { link } of this.servers.list()) void link.established?.connection.announceRoots();
   }
 
-  async close(): Promise<void> {
-    this.isClosed = true;
-    await this.servers.close();
+  close(): Promise<void> {
+    return this.servers.close();
   }
 
   private async readFiles(): Promise<McpReload> {

@@ -4,10 +4,9 @@ import type { LiveToolSet } from '../../tools/tool.js';
 import type { McpServerEntry, McpServerOrigin } from '../config/definition.js';
 import type { McpSettings } from '../config/settings.js';
 import { McpUnavailableError } from '../error.js';
-import { failureText } from '../failure-text.js';
 import { McpServer } from '../server/server.js';
 import { EXPECTED, type McpServerStatus, statusOf } from '../server/status.js';
-import { ServerLog } from '../server-log.js';
+import { failureText, ServerLog } from '../server-log.js';
 import type { McpTool } from '../tools/mcp-tool.js';
 import { toolPrefix } from '../tools/name.js';
 import { compareEntries, NameClaims, reportLeftOut } from './claims.js';
@@ -28,7 +27,7 @@ export class Servers {
   private readonly byName = new Map<string, Member>();
   /** Servers that were removed, and that have not ended yet. */
   private readonly leaving = new Set<McpServer>();
-  private isClosed = false;
+  isClosed = false;
 
   constructor(
     private readonly settings: McpSettings,

@@ -3,7 +3,7 @@ import type { Clock } from '../../internal/clock.js';
 import { isObject, toJson } from '../../internal/json.js';
 import { Stop } from '../../internal/stop.js';
 import { McpRequestError, McpSessionLostError, McpUnavailableError } from '../error.js';
-import { describeWithCause } from '../failure-text.js';
+import { describeWithCause } from '../server-log.js';
 import { Authorization, type AuthorizationOptions, challengeOf } from './authorization.js';
 import { readText, release } from './http-response.js';
 import { type JsonRpcMessage, readMessages } from './json-rpc.js';

@@ -69,8 +69,8 @@ export async function* readEvents(
 }
 
 function eventOf(lines: readonly string[]): ServerSentEvent {
-  const valuesOf = (field: string) =>
-    lines.filter((line) => line === field || line.startsWith(`${field}:`)).map((line) => fieldValue(line, field));
+  const fields = lines.map((line) => /^([^:]*):? ?(.*)$/s.exec(line) ?? []);
+  const valuesOf = (field: string) => fields.flatMap(([, name, value = '']) => (name === field ? [value] : []));
   const retry = valuesOf('retry').at(-1);
   return {
     name: valuesOf('event').at(-1) || 'message',
@@ -78,8 +78,4 @@ function eventOf(lines: readonly string[]): ServerSentEvent {
     id: valuesOf('id').at(-1),
     retryMs: retry !== undefined && /^\d{1,9}$/.test(retry) ? Number(retry) : undefined,
   };
-}
-
-function fieldValue(line: string, field: string): string {
-  return line.slice(field.length + 1).replace(/^ /, '');
 }
