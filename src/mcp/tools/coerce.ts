@@ -101,7 +101,11 @@ class Shape {
   private within(key: string, schemasOf: () => readonly unknown[] | undefined): Shape | undefined {
     if (this.inner.has(key)) return this.inner.get(key);
     const schemas = schemasOf();
-    const shape = schemas && new Shape(this.root, schemas);
+    const [first] = schemas ?? [];
+    // A schema that refers to itself has one shape.
+    const known = schemas?.length === 1 && isObject(first) ? shapes.get(first) : undefined;
+    const shape = known ?? (schemas && new Shape(this.root, schemas));
+    if (schemas?.length === 1 && isObject(first) && shape !== undefined) shapes.set(first, shape);
     this.inner.set(key, shape);
     return shape;
   }
