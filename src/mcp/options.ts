@@ -100,8 +100,8 @@ export interface McpTimeouts {
   /** From the start of a server until its tools are listed. Default 10,000. */
   readonly connectMs?: number | undefined;
   /**
-   * Added to `connectMs` for a server that a package manager, Bun, Deno or a container program starts, such as `npx`, `uvx`
-   * or `docker`, because the program may install the server first. Default 240,000.
+   * Added to `connectMs` for a server that a package manager, Bun, Deno or a container program starts, such as `npx` or
+   * `docker`. The program may install the server first. Default 240,000.
    */
   readonly installMs?: number | undefined;
   /**
