@@ -71,7 +71,7 @@ const MOST_RESOURCES = 32;
 const LOG_LEVEL = { _meta: { 'io.modelcontextprotocol/logLevel': 'info' } };
 
 /** The client of `@modelcontextprotocol/client` 2.x, which speaks all revisions. */
-export class ClientV2 implements SdkClient {
+class ClientV2 implements SdkClient {
   private readonly client: Client;
   private readonly tools: HeaderTools;
   private readonly closing = new Stop();
