@@ -100,8 +100,8 @@ export interface McpTimeouts {
   /** From the start of a server until its tools are listed. Default 10,000. */
   readonly connectMs?: number | undefined;
   /**
-   * Added to `connectMs` for a server that a package runner starts, such as `npx`, `uvx` or `docker run`, because the runner
-   * may install the server first. Default 240,000.
+   * Added to `connectMs` for a server that a package manager, Bun, Deno or a container program starts, such as `npx` or
+   * `docker`. The program may install the server first. Default 240,000.
    */
   readonly installMs?: number | undefined;
   /**
@@ -131,8 +131,6 @@ export interface McpLimits {
   readonly messageBytes: number;
   /** Entries of the tool list, and of every other list. Further entries are ignored with a warning. Default 1,000. */
   readonly tools: number;
-  /** Pages of one list. Further pages are ignored with a warning. Default 1,000. */
-  readonly pages: number;
   /** Characters of a tool's description, and of a server's instructions. Longer strings are cut. Default 4,000. */
   readonly descriptionLength: number;
   /** Characters of a tool's schema as JSON. A tool with a longer schema is skipped. Default 262,144. */

@@ -4,8 +4,7 @@ import { systemClock } from '../../src/internal/clock.js';
 import { toolSearch } from '../../src/lifecycles/lifecycles.js';
 import { defaultLimits } from '../../src/mcp/config/settings.js';
 import { requestError } from '../../src/mcp/connection/request-error.js';
-import { boundedCheck } from '../../src/mcp/schema/bounded-check.js';
-import { CheckWorker } from '../../src/mcp/schema/check-worker.js';
+import { boundedCheck, CheckWorker } from '../../src/mcp/schema/bounded-check.js';
 import { readToolSpec } from '../../src/mcp/tools/spec.js';
 import { HttpStatusError } from '../../src/mcp/transport/http-client.js';
 import { ProcessTransport } from '../../src/mcp/transport/process-transport.js';
@@ -48,20 +47,16 @@ async function heavyCheck() {
 /** Answers with ten times the limits. */
 const loudServer = `
 const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
-const many = (entry) => Array.from({ length: 10_000 }, () => entry);
-const capabilities = { tools: {}, resources: {}, prompts: {}, logging: {} };
+const capabilities = { tools: {} };
 const answers = {
   initialize: { protocolVersion: '2025-06-18', capabilities, serverInfo: { name: 'loud', version: '1' } },
   'tools/list': { tools: [{ name: 'fail', inputSchema: { type: 'object' } }] },
-  'resources/read': { contents: many({ uri: 'x:', text: 'x' }) },
-  'prompts/get': { messages: many({ role: 'user', content: { type: 'text', text: 'x' } }) },
 };
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method, params } = JSON.parse(line);
+  const { id, method } = JSON.parse(line);
   const text = 'x'.repeat(100_000);
   if (answers[method]) return send({ id, result: answers[method] });
   if (method !== 'tools/call') return;
-  if (params.arguments.log) for (const data of many('line')) send({ method: 'notifications/message', params: { level: 'error', data } });
   send({ id, error: { code: -32_000, message: text, data: { text } } });
 });`;
 
@@ -172,27 +167,6 @@ const rows: Readonly<Record<string, Row>> = {
       return [mcp, logger];
     },
   },
-  'contents of a resource, and messages of a prompt, of an MCP server': {
-    ...{ bytes: 1_000_000, times: 1 },
-    async send() {
-      const { server, logger } = await loud();
-      const contents = await server.readResource('x:');
-      const { messages } = await server.getPrompt('x');
-      expect([contents.length, messages.length]).toEqual([1_000, 1_000]);
-      expect(logger.lines.filter((line) => line.includes('more than 1000 entries'))).toHaveLength(2);
-      return [contents, messages, logger];
-    },
-  },
-  'log messages of an MCP server': {
-    ...{ bytes: 1_000_000, times: 1 },
-    async send() {
-      const { server, logger } = await loud();
-      await server.callTool('fail', { log: true }).catch(() => {});
-      expect(logger.lines.filter((line) => line.endsWith(': line'))).toHaveLength(1_000);
-      expect(logger.lines.filter((line) => line.includes('more than 1000 log messages'))).toHaveLength(1);
-      return logger;
-    },
-  },
   'questions of an MCP server that wait for an answer': {
     ...{ bytes: 1_000_000, times: 1 },
     async send() {
@@ -217,18 +191,20 @@ const rows: Readonly<Record<string, Row>> = {
       return asked;
     },
   },
-  'progress of a call, reported by an MCP server': {
-    ...{ bytes: 1_000_000, times: 1 },
+  'message of a notification of progress or of the log, from an MCP server': {
+    ...{ bytes: 20_000, times: 1 },
     async send() {
       const { mcp, logger } = await connected({ servers: { raw: raw({ tools: [lineTool] }) } });
-      const note = (message: string) =>
-        `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":ID,"progress":1,"message":"${message}"}}\n`;
+      const long = 'x'.repeat(100_000);
+      const note = (method: string, params: object) =>
+        `${JSON.stringify({ jsonrpc: '2.0', method: `notifications/${method}`, params })}\n`;
+      const progress = note('progress', { progressToken: 'ID', progress: 1, message: long }).replace('"ID"', 'ID');
       const seen: unknown[] = [];
-      const line = note('x'.repeat(100_000)) + note('m').repeat(30_000) + answerLine;
+      const line = progress + note('message', { level: 'info', data: long }) + answerLine;
       await call(mcp, { name: 'line', progress: (data) => seen.push(data) }, { line });
-      expect(seen).toHaveLength(10_000);
+      expect(seen).toHaveLength(1);
       expect(JSON.stringify(seen[0]).length).toBeLessThan(11_000);
-      expect(logger.lines.filter((text) => text.includes('more than 10000 times'))).toHaveLength(1);
+      expect(logger.lines.filter((text) => text.includes('xxx'))).toHaveLength(1);
       return [seen, logger];
     },
   },
@@ -300,7 +276,7 @@ const rows: Readonly<Record<string, Row>> = {
       const params = { text: 'x'.repeat(100_000) };
       const sent = Array.from({ length: 40 }, () => transport.send({ jsonrpc: '2.0', method: 'note', params }));
       const outcomes = await Promise.allSettled(sent);
-      expect(outcomes.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(35);
+      expect(outcomes.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(30);
       expect(transport.ending).toContain('it does not read its input');
       return transport;
     },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { failureText, withoutPages } from '../../src/mcp/failure-text.js';
+import { failureText, withoutPages } from '../../src/mcp/server-log.js';
 import { growth } from '../support/growth.js';
 import { handServer } from '../support/mcp/http-server.js';
 import { connected, raw, stateOf } from '../support/mcp/lab.js';
@@ -42,6 +42,6 @@ test('a description above the limit is reported once for each tool, also after a
   await mcp.server('a').restart();
 
   expect(logger.lines.filter((line) => line.includes('is cut'))).toEqual([
-    'warn: MCP server "a": the description of tool "long" has 60 characters and is cut at 50; raise `limits.descriptionLength`',
+    'warn: MCP server "a": the description of tool "long" is cut at 50 characters; raise `limits.descriptionLength`',
   ]);
 });

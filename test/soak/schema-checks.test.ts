@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { OptionInvalidError } from 'keelson';
 import { describe, expect, test } from 'vitest';
 import { defaultLimits } from '../../src/mcp/config/settings.js';
-import { boundedCheck } from '../../src/mcp/schema/bounded-check.js';
-import { CheckWorker } from '../../src/mcp/schema/check-worker.js';
+import { boundedCheck, CheckWorker } from '../../src/mcp/schema/bounded-check.js';
 import { pause } from '../support/agent/settle.js';
 import { longestHold } from '../support/mcp/longest-hold.js';
 import {

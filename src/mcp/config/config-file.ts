@@ -6,8 +6,8 @@ import { readBytes } from '../../process/files/file-bytes.js';
 import { workspaceRoots } from '../../process/files/workspace.js';
 import { programOfServers } from '../../programs/list.js';
 import { McpConfigError } from '../error.js';
-import { failureText } from '../failure-text.js';
 import type { McpServersOptions } from '../options.js';
+import { failureText } from '../server-log.js';
 import type { McpServerEntry, McpServerOrigin } from './definition.js';
 import { findServerMap, readServerMap } from './server-map.js';
 
@@ -63,29 +63,18 @@ export async function readConfigFile(
   if ('problem' in json) throw new McpConfigError(source, `${json.problem}.`);
   if (!isObject(json.value)) throw new McpConfigError(source, 'it must be a JSON object.');
   const from = { program: programOfServers(source)?.id, ...origin, source };
-  return withLosses(readServerMap(json.value, from), { value: json.value, lost: json.lost }, from);
+  return withLosses(readServerMap(json.value, from), { value: json.value, lost: json.lost });
 }
 
-/**
- * Reports keys that the JSON reader dropped. A dropped field becomes a note on its server. A dropped server becomes an
- * entry with a problem.
- */
+/** Adds a note to each server whose fields have keys that the JSON reader dropped. */
 function withLosses(
   entries: readonly McpServerEntry[],
   { value, lost }: { readonly value: object; readonly lost: readonly LostKey[] },
-  origin: McpServerOrigin,
 ): readonly McpServerEntry[] {
   const { keys } = findServerMap(value as Readonly<Record<string, unknown>>);
-  const losses = lost.flatMap((key) => {
-    const path = key.path.map(String);
-    const name = path[keys.length];
-    const isOfServers = name !== undefined && keys.every((step, at) => path[at] === step);
-    return isOfServers ? [{ name, note: `${pathText(key.path)}: ${lossText(key)}` }] : [];
-  });
-  const withNotes = entries.map((entry) => {
-    const notes = losses.filter(({ name }) => name === entry.name).map(({ note }) => note);
+  return entries.map((entry) => {
+    const own = lost.filter(({ path }) => [...keys, entry.name].every((step, at) => String(path[at]) === step));
+    const notes = own.map((key) => `${pathText(key.path)}: ${lossText(key)}`);
     return notes.length === 0 ? entry : { ...entry, notes: [...entry.notes, ...notes] };
   });
-  const dropped = losses.filter(({ name }) => !entries.some((entry) => entry.name === name));
-  return [...withNotes, ...dropped.map(({ name, note }) => ({ name, problem: note, notes: [], origin }))];
 }

@@ -24,10 +24,8 @@ function fallbackOf(_whole: string, _name: string, fallback = ''): string {
 
 /** Replaces variables by their values. Variables inside a value are not replaced. */
 export class Expansion {
-  /** Names of variables without a value and without a default. */
   readonly missing: Set<string> = new Set();
 
-  /** With `isEmptyAllowed`, a variable without a value becomes an empty string. */
   constructor(
     private readonly env: NodeJS.ProcessEnv,
     private readonly isEmptyAllowed = false,

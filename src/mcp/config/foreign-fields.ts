@@ -7,18 +7,13 @@ import type { McpServerOrigin } from './definition.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Names of fields in other programs, and their names here. */
-function fieldNames(): ReadonlyMap<string, string> {
-  return new Map(serverCells(({ fields }) => fields).flatMap((fields) => Object.entries(fields)));
-}
-
 /**
  * Returns the fields under their names here, with values of the right type. If both names of a field are present, the
  * other program's field is kept and reported as unknown.
  */
 export function translate(given: Fields, { program }: McpServerOrigin): Fields {
   const { enabled, ...own } = renamed(opened(loose.object(given)));
-  const { type, command, args, timeout, disabled } = own;
+  const { transport, type = transport, command, args, timeout, disabled } = own;
   const parts = Array.isArray(command) ? [...(command as unknown[]), ...(Array.isArray(args) ? args : [])] : undefined;
   const isOn = loose.boolean(enabled);
   const fields: Record<string, unknown> = {
@@ -29,6 +24,7 @@ export function translate(given: Fields, { program }: McpServerOrigin): Fields {
     headers: loose.textMap(own.headers),
     // A remote server may speak Streamable HTTP or SSE.
     type: loose.word(type) === 'remote' ? undefined : type,
+    transport: undefined,
     timeout: inMilliseconds(loose.number(timeout), program),
     disabled: typeof isOn === 'boolean' ? loose.boolean(disabled) === true || !isOn : loose.boolean(disabled),
     enabled: typeof isOn === 'boolean' ? undefined : enabled,
@@ -46,21 +42,18 @@ function opened(server: Fields): Fields {
 
 function renamed(given: Fields): Fields {
   const fields: Record<string, unknown> = {};
-  const names = fieldNames();
+  const names = new Map(serverCells((table) => table.fields).flatMap((ours) => Object.entries(ours)));
   for (const [theirs, value] of Object.entries(given)) {
     const ours = names.get(theirs);
     if (theirs === 'disabledTools') fields.excludeTools = [given.excludeTools ?? [], value].flat();
     else if (ours === undefined) fields[theirs] ??= value;
-    else if (given[ours] !== undefined || fields[ours] !== undefined || !fits(ours, value)) fields[theirs] = value;
+    // The field `tools` of some programs is not a list of names.
+    else if (given[ours] !== undefined || fields[ours] !== undefined || (ours === 'includeTools' && !isTexts(value)))
+      fields[theirs] = value;
     else fields[ours] = value;
     if (theirs === 'httpUrl' && fields.url === value) fields.type = given.type ?? given.transport ?? 'http';
   }
   return fields;
-}
-
-/** The field `tools` of some programs is not a list of names. */
-function fits(name: string, value: unknown): boolean {
-  return name !== 'includeTools' || isTexts(value);
 }
 
 function inMilliseconds(timeout: unknown, program: string | undefined): unknown {

@@ -13,12 +13,9 @@ import { Expansion } from './expansion.js';
 import { problemOfUrl } from './server-url.js';
 import type { McpSettings } from './settings.js';
 
-/** The program or the URL of a server, with all variables expanded. */
 export type ServerLaunch = ProcessLaunch | { readonly url: URL; readonly headers: Readonly<Record<string, string>> };
 
-/** The program of a stdio server, with all variables expanded. */
 export interface ProcessLaunch extends TrustedLaunch {
-  /** The complete environment of the program. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -115,22 +112,8 @@ function refuseMissing(name: string, { missing }: Expansion): void {
   );
 }
 
-/** Programs that install a package before they run it. A list names the subcommands that do so. */
-const RUNNERS: Readonly<Record<string, true | readonly string[]>> = {
-  npx: true,
-  pnpx: true,
-  bunx: true,
-  uvx: true,
-  npm: ['exec', 'x', 'init'],
-  pnpm: ['dlx'],
-  yarn: ['dlx'],
-  bun: ['x'],
-  uv: ['run', 'tool'],
-  pipx: ['run'],
-  deno: ['run'],
-  docker: ['run'],
-  podman: ['run'],
-};
+/** Programs that may install or download a server before they start it. */
+const RUNNERS = ['npx', 'pnpx', 'bunx', 'uvx', 'npm', 'pnpm', 'yarn', 'bun', 'uv', 'pipx', 'deno', 'docker', 'podman'];
 
 /** True if the command may install the server before it starts, as `npx` does with an empty cache. */
 export function isPackageRunner(command: string, args: readonly string[]): boolean {
@@ -139,10 +122,6 @@ export function isPackageRunner(command: string, args: readonly string[]): boole
     .replace(/\.(?:cmd|exe|ps1|bat)$/, '');
   // On Windows, configurations start npx with `cmd /c npx`.
   const [option = '', inner] = args;
-  if (program === 'cmd' && option.toLowerCase() === '/c' && inner !== undefined) {
-    return isPackageRunner(inner, args.slice(2));
-  }
-  const subcommands = Object.hasOwn(RUNNERS, program) ? RUNNERS[program] : undefined;
-  if (subcommands === undefined || subcommands === true) return subcommands === true;
-  return subcommands.includes(args.find((arg) => !arg.startsWith('-')) ?? '');
+  if (program === 'cmd' && option.toLowerCase() === '/c' && inner !== undefined) return isPackageRunner(inner, []);
+  return RUNNERS.includes(program);
 }

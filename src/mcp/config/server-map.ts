@@ -108,7 +108,7 @@ function define(name: string, fields: Fields, origin: McpServerOrigin): McpServe
   return {
     name,
     transport: transportOf(fields, origin) ?? 'stdio',
-    sseFallback: typeOf(fields) === undefined,
+    sseFallback: fields.type === undefined,
     command: typed.command,
     args: [...(typed.args ?? [])],
     env: { ...typed.env },
@@ -130,12 +130,8 @@ function startFolder({ program, root, workspaceDir }: McpServerOrigin): string |
   return place === 'workspace' && root !== undefined ? workspaceDir : undefined;
 }
 
-function typeOf({ type, transport }: Fields): unknown {
-  return type ?? transport;
-}
-
 function transportOf(fields: Fields, origin: McpServerOrigin): McpServerDefinition['transport'] | undefined {
-  const type = typeOf(fields);
+  const { type } = fields;
   if (type !== undefined)
     return typeof type === 'string' ? TRANSPORTS.get(String(loose.word(type)).replace(/[-_]/g, '')) : undefined;
   return fields.url === undefined ? 'stdio' : (origin.urlMeans ?? 'http');
@@ -204,8 +200,7 @@ function transportProblems(fields: Fields, origin: McpServerOrigin): string[] {
   const { command, args, url, protocol } = fields;
   if (transport === 'sse' && protocol === '2026-07-28')
     return ['`protocol` "2026-07-28" needs the type "stdio" or "http", got "sse"'];
-  if (transport === undefined)
-    return [`\`type\` must be "stdio", "http" or "sse", got ${JSON.stringify(typeOf(fields))}`];
+  if (transport === undefined) return [`\`type\` must be "stdio", "http" or "sse", got ${JSON.stringify(fields.type)}`];
   if (command !== undefined && url !== undefined) return ['it must have a `command` or a `url`, not both'];
   if (transport !== 'stdio')
     return url === undefined ? [`a server of the type "${transport}" must have a \`url\``] : urlProblems(url);

@@ -1,6 +1,5 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-/** Returns the problem with the URL of a server, or undefined. */
 export function problemOfUrl(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined) return 'its `url` must be a complete http: or https: URL';

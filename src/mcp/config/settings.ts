@@ -16,7 +16,7 @@ import {
   whole,
   withMethods,
 } from '../../internal/options/rules.js';
-import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
+import { type OptionRule, type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import { withDefaults } from '../../internal/options/with-defaults.js';
 import { createTrustGate, type TrustGate } from '../../trust/gate.js';
 import { VERSION } from '../../version.js';
@@ -29,7 +29,6 @@ import type {
   McpTimeouts,
 } from '../options.js';
 
-/** The option `checkArguments` of `mcpServers`. */
 export type CheckArguments = NonNullable<McpServersOptions['checkArguments']>;
 
 /** The options of `mcpServers` with their defaults. */
@@ -51,14 +50,14 @@ export interface McpSettings
   };
 }
 
-const TIMEOUTS = { connectMs: 10_000, installMs: 240_000, readyMs: 1_000, callMs: 60_000, totalMs: 600_000 };
+const TIMEOUTS = {
+  ...{ connectMs: 10_000, installMs: 240_000, readyMs: 1_000, callMs: 60_000, totalMs: 600_000 },
+} satisfies McpTimeouts;
 const CLIENT_INFO: McpClientInfo = { name: 'keelson', version: VERSION };
 const RECONNECT = { initialMs: 500, maxMs: 30_000, attempts: 10 };
-/** Default limits on what one server may send. */
 export const defaultLimits: McpLimits = {
   messageBytes: 16 * 1024 * 1024,
   tools: 1_000,
-  pages: 1_000,
   descriptionLength: 4_000,
   schemaLength: 262_144,
 };
@@ -73,13 +72,7 @@ const rules = {
     expected: 'a boolean or an array of server names',
     accepts: (value) => typeof value === 'boolean' || (Array.isArray(value) && value.every(isText)),
   },
-  timeouts: group({
-    connectMs: timerMs,
-    installMs: timerMs,
-    readyMs: timerMs,
-    callMs: timerMs,
-    totalMs: timerMs,
-  } satisfies OptionTable<McpTimeouts>),
+  timeouts: group(eachOf(TIMEOUTS, timerMs)),
   reconnect: {
     expected: 'an object or false',
     accepts: (value) => value === false || isObject(value),
@@ -89,13 +82,7 @@ const rules = {
       attempts: numberRule('a number of 0 or more, or Infinity', 0),
     } satisfies OptionTable<McpReconnectOptions>,
   },
-  limits: group({
-    messageBytes: whole(1),
-    tools: whole(1),
-    pages: whole(1),
-    descriptionLength: whole(1),
-    schemaLength: whole(1),
-  } satisfies OptionTable<Partial<McpLimits>>),
+  limits: group(eachOf(defaultLimits, whole(1))),
   pinTools: boolean,
   checkArguments: oneOf('coerce', 'strict', 'off'),
   elicit: callable,
@@ -141,6 +128,11 @@ export function resolveSettings(options: McpServersOptions): McpSettings {
       fetch: system.fetch ?? ((...args) => fetch(...args)),
     },
   };
+}
+
+/** Returns one rule for all members of an object of defaults. */
+function eachOf<Defaults extends object>(defaults: Defaults, rule: OptionRule): Record<keyof Defaults, OptionRule> {
+  return Object.fromEntries(Object.keys(defaults).map((name) => [name, rule])) as Record<keyof Defaults, OptionRule>;
 }
 
 function isText(value: unknown): boolean {

@@ -14,7 +14,6 @@ export function trustItemOf(definition: McpServerDefinition): TrustItem {
   return { ...base, details: { ...details, url, headers, private: isPrivateUrl(url ?? '') } };
 }
 
-/** Returns the names of the variables in a server's configuration. */
 export function variablesOf(definition: McpServerDefinition): readonly string[] {
   const { command = '', cwd = '', args, env, url = '', headers, origin } = definition;
   // Variables in `command` and `cwd` are not expanded for a server that the trust gate allowed.

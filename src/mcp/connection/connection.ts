@@ -1,28 +1,33 @@
 import { KeelsonError } from '../../errors.js';
+import { isObject } from '../../internal/json.js';
 import { safeText } from '../../internal/safe-text.js';
+import type { McpServerDefinition } from '../config/definition.js';
 import { McpRequestError, McpSessionLostError } from '../error.js';
-import { failureText } from '../failure-text.js';
-import { HttpStatusError, HttpUnreachableError } from '../transport/http-client.js';
+import { failureText } from '../server-log.js';
+import type { JsonRpcMessage } from '../transport/json-rpc.js';
 import { withDeadline } from '../transport/time-limits.js';
 import type { McpTransport } from '../transport/transport.js';
 import { AnswerServer } from './answer-server.js';
-import type { ConnectionOptions, McpAnswer, McpList, McpParams, RequestOptions } from './options.js';
-import { type Redact, redactMessage, redactOf } from './redact.js';
-import { bounded, keepErrorData, requestError } from './request-error.js';
+import { bounded, isHttpError, keepErrorData, requestError } from './request-error.js';
 import { revisionError } from './revision-error.js';
-import type { McpRevision, Sdk, SdkClient, SdkRequestOptions } from './sdk.js';
+import type {
+  ConnectionOptions,
+  McpAnswer,
+  McpList,
+  McpParams,
+  McpRevision,
+  RequestOptions,
+  Sdk,
+  SdkClient,
+  SdkRequestOptions,
+} from './sdk.js';
 
 const MAX_PROBLEM = 300;
 const SESSION_CODE = -32_001;
-/** The code for a header that differs from the request. */
 const HEADER_MISMATCH = -32_020;
 /** Time limit in milliseconds of the ping that checks if a server still responds. */
 const PROBE_MS = 5_000;
-/** Notifications of the progress of one request that are passed on. */
-const MOST_NOTIFICATIONS = 10_000;
-const TOO_MUCH_PROGRESS = `it reported the progress of one request more than ${MOST_NOTIFICATIONS} times; the rest is left out`;
 
-/** The SDK, the transport and the revision of a connection to open. */
 export interface SdkChoice {
   readonly sdk: Sdk;
   readonly transport: McpTransport;
@@ -37,7 +42,7 @@ export interface SdkChoice {
 export class Connection {
   private readonly client: SdkClient;
   private readonly transport: McpTransport;
-  private readonly redact: Redact;
+  private readonly redact: ReturnType<typeof redactOf>;
   /** While `opening`, a failure rejects `open`. Once `open`, the end of the connection calls `onEnd`. */
   private state: 'opening' | 'open' | 'closed' = 'opening';
 
@@ -99,7 +104,6 @@ export class Connection {
     return [];
   }
 
-  /** Notifies the server that the roots have changed. */
   async announceRoots(): Promise<void> {
     await this.client.announceRoots().catch((error) => this.report(error));
   }
@@ -110,7 +114,6 @@ export class Connection {
     await this.transport.close();
   }
 
-  /** Sends a request such as `tools/call`. */
   async request(method: string, params: McpParams, options: RequestOptions): Promise<McpAnswer> {
     try {
       return await this.send(method, params, options);
@@ -124,11 +127,11 @@ export class Connection {
   }
 
   /**
-   * Reads all pages of a list. Stops with a warning at a limit, and at a cursor that is not a string or was used before.
+   * Reads all pages of a list. Stops with a warning at a limit, and at a page that cannot be followed by another.
    */
   private async readPages(what: McpList, options: RequestOptions): Promise<readonly unknown[]> {
     const { settings, log } = this.options;
-    const { tools: maxEntries, pages: maxPages, messageBytes: maxSize } = settings.limits;
+    const { tools: maxEntries, messageBytes: maxSize } = settings.limits;
     const method = what === 'resourceTemplates' ? 'resources/templates/list' : `${what}/list`;
     const entries: unknown[] = [];
     const stop = (problem: string) => {
@@ -137,18 +140,17 @@ export class Connection {
     };
     const cursors = new Set<unknown>();
     let size = 0;
-    let params = {};
-    while (cursors.size < maxPages) {
+    for (let params = {}; ; ) {
       const { [what]: found, nextCursor } = await this.request(method, params, options);
-      if (Array.isArray(found)) {
-        size += JSON.stringify(found).length;
-        if (size > maxSize)
-          return stop(`returned entries of more than ${maxSize} characters; this page and the rest are ignored`);
-        for (const entry of found.slice(0, maxEntries + 1)) entries.push(entry);
-      } else log.write('warn', `the result of ${method} must have an array \`${what}\`; this page is ignored`);
+      if (!Array.isArray(found)) return stop(`must return an array \`${what}\`; reading stops`);
+      size += JSON.stringify(found).length;
+      if (size > maxSize)
+        return stop(`returned entries of more than ${maxSize} characters; this page and the rest are ignored`);
+      for (const entry of found.slice(0, maxEntries + 1)) entries.push(entry);
       if (entries.length > maxEntries)
         return stop(`returned more than ${maxEntries} entries; the rest is ignored (see \`limits.tools\`)`);
       if (nextCursor === undefined) return entries;
+      if (found.length === 0) return stop('returned an empty page with a cursor; reading stops');
       if (typeof nextCursor !== 'string' || cursors.has(nextCursor)) {
         const cursor = JSON.stringify(nextCursor);
         return stop(`returned the cursor ${cursor}, which is invalid or was used before; reading stops`);
@@ -156,27 +158,22 @@ export class Connection {
       cursors.add(nextCursor);
       params = { cursor: nextCursor };
     }
-    return stop(`has more than ${maxPages} pages; the rest is ignored (see \`limits.pages\`)`);
   }
 
   private async send(method: string, params: McpParams, options: RequestOptions): Promise<McpAnswer> {
-    const { definition, settings, hold, log } = this.options;
+    const { definition, settings, hold } = this.options;
     const { signal, limitMs, onProgress } = options;
     const { timeouts } = settings;
     const what = `request ${method} to MCP server "${definition.name}"`;
     const totalMs = limitMs ?? timeouts.totalMs;
     const callMs = Math.min(limitMs ?? definition.callTimeoutMs ?? timeouts.callMs, totalMs);
-    let count = 0;
     try {
       return await withDeadline({ what, callMs, totalMs, hold, signal }, (own, touch) =>
         this.client.request(method, params, {
           signal: own,
           onProgress: (progress) => {
             touch();
-            if (onProgress === undefined) return;
-            count += 1;
-            if (count <= MOST_NOTIFICATIONS) onProgress(shortened(progress));
-            else if (count === MOST_NOTIFICATIONS + 1) log.write('warn', TOO_MUCH_PROGRESS);
+            onProgress?.(shortened(progress));
           },
         }),
       );
@@ -227,16 +224,26 @@ export class Connection {
   }
 }
 
+/** Returns the function that removes secrets from everything that a server sends. Errors keep their class. */
+export function redactOf({ origin }: McpServerDefinition): <Value>(value: Value) => Value {
+  return origin.redact ?? ((value) => value);
+}
+
+function redactMessage(message: JsonRpcMessage, redact: ReturnType<typeof redactOf>): void {
+  for (const [name, part] of Object.entries(message)) {
+    if (!isObject(part)) continue;
+    // A secret that consists of digits must not change what the protocol compares or counts.
+    const { code, progressToken, requestId } = part;
+    const numbers = Object.entries({ code, progressToken, requestId }).filter(([, it]) => typeof it === 'number');
+    Object.assign(message, { [name]: { ...redact(part), ...Object.fromEntries(numbers) } });
+  }
+}
+
 /** Some servers report an unknown session in a response with status 200, with the code that the SDK uses for it. */
 function isSessionUnknown(failure: KeelsonError): boolean {
   return failure instanceof McpRequestError && failure.status === SESSION_CODE && /session/i.test(failure.message);
 }
 
-function isHttpError(error: unknown): boolean {
-  return error instanceof HttpStatusError || error instanceof HttpUnreachableError;
-}
-
-/** Cuts the message of a progress notification. */
 function shortened(progress: Parameters<SdkRequestOptions['onProgress']>[0]): unknown {
   const { message } = progress;
   return message === undefined ? progress : { ...progress, message: bounded(message) };

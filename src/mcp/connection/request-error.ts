@@ -1,7 +1,7 @@
 import { KeelsonError } from '../../errors.js';
 import { safeText } from '../../internal/safe-text.js';
 import { McpRequestError, McpUnauthorizedError } from '../error.js';
-import { describeWithCause, withoutPages } from '../failure-text.js';
+import { describeWithCause, withoutPages } from '../server-log.js';
 import { HttpStatusError, HttpUnreachableError } from '../transport/http-client.js';
 import { BROKEN_OFF, type JsonRpcMessage, NO_ANSWER, NO_CODE, TOO_LONG } from '../transport/json-rpc.js';
 
@@ -62,15 +62,13 @@ export function keepErrorData(message: JsonRpcMessage): void {
   Object.assign(error, { message: text, data: new ServerErrorData(text, error.data) });
 }
 
-/** Cuts a string of a server that an error keeps. */
 export function bounded(text: string): string {
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… (${text.length} characters)` : text;
 }
 
 /** Converts the failure of a request into a typed error. Its message explains the status code and quotes the server. */
 export function requestError(server: string, error: unknown): KeelsonError {
-  const isOfHttp = error instanceof HttpStatusError || error instanceof HttpUnreachableError;
-  if (error instanceof KeelsonError && !isOfHttp) return error;
+  if (error instanceof KeelsonError && !isHttpError(error)) return error;
   const { status, meaning, text } = describe(error);
   const quote = safeText(withoutPages(text), { maxLength: MAX_QUOTE });
   if (status === 401) return unauthorizedError(server, quote, error);
@@ -80,10 +78,13 @@ export function requestError(server: string, error: unknown): KeelsonError {
   return new McpRequestError(server, message, status === undefined ? { cause } : { cause, status });
 }
 
+export function isHttpError(error: unknown): boolean {
+  return error instanceof HttpStatusError || error instanceof HttpUnreachableError;
+}
+
 interface Description {
   readonly status?: number;
   readonly meaning: string;
-  /** The text of the server, or of the error itself. */
   readonly text: string;
 }
 

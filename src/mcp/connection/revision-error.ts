@@ -12,12 +12,10 @@ const HEADER_MISMATCH = -32_020;
 const REFUSALS: readonly unknown[] = [UNSUPPORTED_REVISION, HEADER_MISMATCH, -32_600, -32_601, -32_602];
 const MAX_LIST = 200;
 
-/** Who spoke to the server, and how. */
 interface Handshake {
   readonly server: string;
   readonly sdk: Sdk;
   readonly revision: McpRevision | 'auto';
-  /** The `protocol` in the configuration of the server. */
   readonly configured: McpRevision | 'auto' | undefined;
 }
 

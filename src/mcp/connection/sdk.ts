@@ -1,7 +1,32 @@
+import type { McpServerDefinition } from '../config/definition.js';
+import type { McpSettings } from '../config/settings.js';
+import type { ServerLog } from '../server-log.js';
 import type { AuthSdk } from '../transport/authorization.js';
+import type { PausableClock } from '../transport/time-limits.js';
 import type { McpTransport } from '../transport/transport.js';
-import type { AnswerServer } from './answer-server.js';
-import type { ConnectionOptions, McpAnswer, McpParams } from './options.js';
+
+export type McpAnswer = Readonly<Record<string, unknown>>;
+
+export type McpParams = Readonly<Record<string, unknown>>;
+
+/** The lists of a server. Each name is the field of the result that holds the entries. */
+export type McpList = 'tools' | 'resources' | 'resourceTemplates' | 'prompts';
+
+export interface RequestOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: unknown) => void) | undefined;
+  readonly limitMs?: number | undefined;
+}
+
+/** The server of a connection, and callbacks. */
+export interface ConnectionOptions {
+  readonly definition: McpServerDefinition;
+  readonly settings: McpSettings;
+  readonly log: ServerLog;
+  readonly hold: PausableClock;
+  readonly onEnd: (reason: string) => void;
+  readonly onToolsChanged: () => void;
+}
 
 /** A revision of the protocol that Keelson speaks. */
 export type McpRevision = '2025-11-25' | '2026-07-28';
@@ -10,19 +35,22 @@ export type McpRevision = '2025-11-25' | '2026-07-28';
 export interface Sdk {
   readonly revisions: readonly McpRevision[];
   createClient(transport: McpTransport, options: SdkClientOptions): SdkClient;
-  /** Imports the OAuth client of the SDK. */
   loadAuth(): Promise<AuthSdk>;
 }
 
-/** Options of one client of an SDK. */
 export interface SdkClientOptions {
-  /** The revision to speak. `auto` asks the server first. */
   readonly revision: McpRevision | 'auto';
   readonly connection: ConnectionOptions;
-  /** Handles the requests and the notifications of the server. */
-  readonly server: AnswerServer;
+  readonly server: ServerAnswers;
   readonly onError: (error: unknown) => void;
   readonly onClose: () => void;
+}
+
+/** Handles the requests and the notifications of a server. */
+export interface ServerAnswers {
+  notified(method: string, params?: McpParams): void;
+  /** Rejects with an error for the server. */
+  asked(method: string, params: McpParams | undefined, signal: AbortSignal): Promise<{ [name: string]: unknown }>;
 }
 
 /** The client of one SDK for one transport. Its requests have no time limit. */
@@ -30,17 +58,14 @@ export interface SdkClient {
   /** False if the server declares that it has no tools. */
   readonly hasTools: boolean;
   readonly instructions: string | undefined;
-  /** Starts the transport and completes the handshake. */
   connect(): Promise<void>;
   request(method: string, params: McpParams, options: SdkRequestOptions): Promise<McpAnswer>;
   /** Takes a complete list of tools. Returns the tools that can be called. */
   listed?(tools: readonly unknown[]): readonly unknown[];
-  /** Checks if the server still responds. */
   ping(timeoutMs: number): Promise<unknown>;
   announceRoots(): Promise<void>;
 }
 
-/** Options of one request of a `SdkClient`. */
 export interface SdkRequestOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: { readonly progress: number; readonly message?: string | undefined }) => void;

@@ -1,7 +1,169 @@
+import type { Worker } from 'node:worker_threads';
 import type { JsonSchema } from '../../internal/json.js';
-import { compileJsonSchema, faultOfValue, issuesOf, lenientDraftOf } from '../../tools/json-schema-check.js';
+import { createDeferred } from '../../internal/promise.js';
+import { untilAborted } from '../../internal/stop.js';
+import {
+  compileJsonSchema,
+  faultOfValue,
+  issuesOf,
+  lenientDraftOf,
+  type SchemaDraft,
+  type ValidatorError,
+} from '../../tools/json-schema-check.js';
 import type { StandardResult } from '../../tools/standard-schema.js';
-import { type CheckWorker, sharedWorker } from './check-worker.js';
+
+export interface CheckJob {
+  readonly schema: string;
+  readonly draft: SchemaDraft;
+  readonly value: string;
+  /** True if the value is itself a schema, whose references are checked too. The leniency for servers does not apply to it. */
+  readonly isSchema?: boolean;
+  /** Ends the check, and the worker if the check is running. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The errors of the validator, or the reason why the check has no outcome. */
+export type CheckOutcome =
+  | {
+      readonly errors: readonly ValidatorError[];
+      /** The first reference of a schema that points to nothing. */
+      readonly lost?: string | undefined;
+    }
+  | { readonly fault: { readonly name: string; readonly message: string } }
+  | Problem;
+
+interface Problem {
+  readonly problem: string;
+}
+
+export interface CheckWorkerOptions {
+  /** Time limit of one check in milliseconds. Waiting for other checks does not count. Default 2,000. */
+  readonly checkMs?: number;
+  /** Milliseconds after the last check until the worker ends. Default 5,000. */
+  readonly idleMs?: number;
+}
+
+const START_MS = 20_000;
+const MAX_HEAP_MB = 256;
+
+const TOO_SLOW = { problem: 'It takes too long to be checked.' };
+const TOO_LARGE = { problem: 'It takes too much memory to be checked.' };
+
+/**
+ * Runs checks in a worker thread, one after another. Starts the worker for the first check, and ends it after a pause.
+ * A check that exceeds its time or memory limit ends the worker. The next check starts a new worker.
+ */
+export class CheckWorker {
+  private worker: Worker | undefined = undefined;
+  private ready: Promise<unknown> = Promise.resolve();
+  private last: Promise<unknown> = Promise.resolve();
+  private waiting = 0;
+  private idle: NodeJS.Timeout | undefined = undefined;
+
+  constructor(private readonly options: CheckWorkerOptions = {}) {}
+
+  get isRunning(): boolean {
+    return this.worker !== undefined;
+  }
+
+  /**
+   * Resolves with undefined if no worker can start here. Rejects with the reason of the abort signal. A limit or a failure
+   * becomes a problem.
+   */
+  check(job: CheckJob): Promise<CheckOutcome | undefined> {
+    this.waiting += 1;
+    const outcome = this.last
+      .then(() => this.run(job))
+      .finally(() => {
+        this.waiting -= 1;
+        if (this.waiting === 0) this.rest();
+      });
+    this.last = outcome.catch(() => {});
+    // A check that waits for others settles at once when it is aborted.
+    return untilAborted(job.signal, outcome);
+  }
+
+  private async run(job: CheckJob): Promise<CheckOutcome | undefined> {
+    const { signal, ...message } = job;
+    const { checkMs = 2_000 } = this.options;
+    signal?.throwIfAborted();
+    clearTimeout(this.idle);
+    this.worker ??= await this.start();
+    const { worker } = this;
+    if (worker === undefined) return undefined;
+    signal?.throwIfAborted();
+    worker.ref();
+    const outcome = createDeferred<CheckOutcome | undefined>();
+    let isReady = false;
+    const onError = (error: unknown) => outcome.resolve(isReady ? problemOf(error) : undefined);
+    const late = () => outcome.resolve(TOO_SLOW);
+    let timer = setTimeout(late, START_MS);
+    worker.once('error', onError);
+    let isDone = false;
+    try {
+      await untilAborted(signal, Promise.race([this.ready, outcome.promise]));
+      isReady = true;
+      clearTimeout(timer);
+      timer = setTimeout(late, checkMs);
+      worker.once('message', outcome.resolve);
+      worker.postMessage(message);
+      const settled = await untilAborted(signal, outcome.promise);
+      isDone = settled !== undefined && !('problem' in settled);
+      return settled;
+    } finally {
+      clearTimeout(timer);
+      worker.off('message', outcome.resolve).off('error', onError);
+      if (!isDone) this.end();
+    }
+  }
+
+  private async start(): Promise<Worker | undefined> {
+    const { workerSource } = await import('./worker-source.js');
+    const worker = newWorker(await workerSource());
+    this.ready = new Promise((resolve) => worker?.once('message', resolve));
+    return worker?.on('error', () => {});
+  }
+
+  /** Lets the process end although the worker still runs, and ends the worker after a pause. */
+  private rest(): void {
+    if (this.worker === undefined) return;
+    this.worker.unref();
+    const { idleMs = 5_000 } = this.options;
+    clearTimeout(this.idle);
+    this.idle = setTimeout(() => this.end(), idleMs).unref();
+  }
+
+  private end(): void {
+    void this.worker?.terminate();
+    this.worker = undefined;
+  }
+}
+
+export const sharedWorker = new CheckWorker();
+
+/** Returns undefined where there are no threads, such as on Cloudflare Workers, or where the host forbids them. */
+function newWorker(source: string): Worker | undefined {
+  try {
+    // An `import` would fail on Cloudflare Workers.
+    const { Worker } = process.getBuiltinModule('node:worker_threads');
+    return new Worker(source, {
+      eval: true,
+      name: 'keelson-schema-check',
+      // The worker needs no secrets, and no loaders of the application.
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+    });
+  } catch {
+    return undefined;
+  }
+}
+
+function problemOf(error: unknown): Problem {
+  const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown };
+  if (code === 'ERR_WORKER_OUT_OF_MEMORY') return TOO_LARGE;
+  return { problem: `It cannot be checked, because the worker of the check failed: ${message}` };
+}
 
 /** Checks a value against a schema. Rejects with the reason of the abort signal. */
 export type BoundedCheck = (input: unknown, signal?: AbortSignal) => Promise<StandardResult<unknown>>;
@@ -25,7 +187,6 @@ export function boundedCheck(schema: JsonSchema, worker: CheckWorker = sharedWor
   };
 }
 
-/** Starts the worker, so that the first check of a connection need not wait for it. */
 export function prepareChecks(): void {
   boundedCheck({})(null).catch(() => {});
 }

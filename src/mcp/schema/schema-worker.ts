@@ -1,7 +1,7 @@
 // The program of the worker thread. `worker-source.ts` bundles it into one string.
 import { dereference, type OutputUnit, validate } from '@cfworker/json-schema';
 import { lostIn, relax } from '../../tools/lenient-schema.js';
-import type { CheckJob } from './check-worker.js';
+import type { CheckJob } from './bounded-check.js';
 
 /** The main thread keeps 20 errors, after it has left out those that only repeat a nested error. */
 const MAX_ERRORS = 200;

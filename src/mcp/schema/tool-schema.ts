@@ -3,7 +3,8 @@ import { isObject, type JsonSchema } from '../../internal/json.js';
 import { pathText } from '../../internal/problem.js';
 import { compileJsonSchema, issuesOf, lostReference } from '../../tools/json-schema-check.js';
 import type { StandardIssue } from '../../tools/standard-schema.js';
-import { sharedWorker } from './check-worker.js';
+import { isDeeper } from '../transport/json-rpc.js';
+import { sharedWorker } from './bounded-check.js';
 
 const MAX_DEPTH = 64;
 
@@ -20,22 +21,10 @@ export function problemOfInput(schema: unknown, maxLength: number): string | und
 
 /** Returns a problem if a schema is too long or nested too deeply, otherwise undefined. */
 export function problemOfSize(schema: unknown, maxLength: number): string | undefined {
-  let text: string;
-  try {
-    text = JSON.stringify(schema) ?? '';
-  } catch (error) {
-    return `its schema cannot be written as JSON: ${describeError(error)}`;
-  }
-  if (text.length > maxLength)
-    return `its schema has ${text.length} characters, more than ${maxLength}; raise \`limits.schemaLength\``;
-  return isDeeper(schema, MAX_DEPTH)
-    ? `its schema is refused: it is nested deeper than ${MAX_DEPTH} levels`
-    : undefined;
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
+  if (isDeeper(schema, MAX_DEPTH)) return `its schema is refused: it is nested deeper than ${MAX_DEPTH} levels`;
+  const { length } = JSON.stringify(schema) ?? '';
+  if (length <= maxLength) return undefined;
+  return `its schema has ${length} characters, more than ${maxLength}; raise \`limits.schemaLength\``;
 }
 
 /**

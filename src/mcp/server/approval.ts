@@ -55,19 +55,11 @@ export class ServerApproval {
     const { definition } = this;
     const { gate } = this.settings;
     const { scope } = definition.origin;
-    if (scope === 'builtin') return undefined;
     const item = trustItemOf(definition);
     if (gate !== undefined) return gate.authorize(item);
     if (scope === 'user') return undefined;
-    return {
-      allowed: false,
-      reason: 'no-approver',
-      scope,
-      item,
-      digest: undefined,
-      approvedBefore: false,
-      message: `The server "${definition.name}" comes from the workspace and must be approved; set \`approve\` or \`gate\``,
-      failure: undefined,
-    };
+    const message = `The server "${definition.name}" comes from the workspace and must be approved; set \`approve\` or \`gate\``;
+    const unknown = { digest: undefined, approvedBefore: false, failure: undefined };
+    return { allowed: false, reason: 'no-approver', scope, item, message, ...unknown };
   }
 }

@@ -1,11 +1,10 @@
-import type { ConnectionOptions } from '../connection/options.js';
+import type { ConnectionOptions } from '../connection/sdk.js';
 import type { McpEvent } from './event.js';
 import type { ToolPins } from './tool-pins.js';
 
 /** One server, and the objects that all its connections share. */
 export interface ServerContext extends Pick<ConnectionOptions, 'definition' | 'settings' | 'log' | 'hold'> {
   readonly emit: (event: McpEvent) => void;
-  /** Remembers the definitions of the tools. */
   readonly pins: ToolPins;
   /** Tracks the cleanup of connections that have failed or were closed. */
   readonly endings: Endings;
@@ -22,7 +21,6 @@ export class Endings {
     this.open.add(settled);
   }
 
-  /** Resolves when all cleanup is done. Never rejects. */
   async settled(): Promise<void> {
     while (this.open.size > 0) await Promise.all(this.open);
   }

@@ -24,7 +24,7 @@ interface McpConnectionEndEvent {
 }
 
 /** The tools of a connected server changed. The names are the server's own. */
-export interface McpToolsDeltaEvent {
+interface McpToolsDeltaEvent {
   readonly type: 'tools-delta';
   readonly server: string;
   readonly added: readonly string[];

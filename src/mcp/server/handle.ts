@@ -4,7 +4,7 @@ import { type OptionTable, validateOption, validateOptions } from '../../interna
 import type { AssistantPart, ContentPart, Message } from '../../model/message.js';
 import type { ToolResult } from '../../tools/tool.js';
 import type { Connection } from '../connection/connection.js';
-import type { McpList } from '../connection/options.js';
+import type { McpList } from '../connection/sdk.js';
 import { toPart } from '../tools/result-content.js';
 import { withDeadline } from '../transport/time-limits.js';
 import type { McpServer } from './server.js';
@@ -106,16 +106,14 @@ export function createHandle(server: McpServer): McpServerHandle {
     listPrompts: (options) => list('prompts', 'name', options),
     async readResource(uri, { signal } = {}) {
       const { contents } = await server.request((it) => it.request('resources/read', { uri }, { signal }), signal);
-      return server
-        .limited(contents, 'resources/read')
-        .filter((entry): entry is McpResourceContent => hasText(entry, 'uri'));
+      return listOf(contents).filter((entry): entry is McpResourceContent => hasText(entry, 'uri'));
     },
     async getPrompt(name, args = {}, { signal } = {}) {
       const params = { name, arguments: args };
       const ask = (it: Connection) => it.request('prompts/get', params, { signal });
       const { description, messages } = await server.request(ask, signal);
       const text = typeof description === 'string' ? description : undefined;
-      return { description: text, messages: server.limited(messages, 'prompts/get').map(toMessage) };
+      return { description: text, messages: listOf(messages).map(toMessage) };
     },
     restart: () => server.link.restart(),
     reconnect: () => server.link.connect(),
@@ -153,6 +151,10 @@ function toMessage(message: unknown): Message {
 function toAssistantPart(part: ContentPart): AssistantPart {
   if (part.type !== 'image') return part;
   return { type: 'file', data: part.image, mediaType: part.mediaType ?? 'image/*' };
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function hasText(entry: unknown, key: string): boolean {

@@ -2,7 +2,7 @@ import { KeelsonError, PackageMissingError } from '../../errors.js';
 import type { DeniedDecision } from '../../trust/decision.js';
 import type { Connection } from '../connection/connection.js';
 import { McpConnectError, McpUnauthorizedError, McpUnavailableError } from '../error.js';
-import { failureText } from '../failure-text.js';
+import { failureText } from '../server-log.js';
 import { ServerApproval } from './approval.js';
 import { Attempts } from './attempts.js';
 import type { ServerContext } from './context.js';
@@ -11,14 +11,14 @@ import { type ServerStep, stateAfter } from './states.js';
 import type { McpConnectStep, McpServerState } from './status.js';
 import type { ServerTools } from './tool-list.js';
 
+/** After a connection that lasted this many milliseconds, the number of failures starts at 0 again. */
+const GOOD_MS = 5_000;
+
 /** Manages the single connection to a server. All callers share one attempt, and a lost connection is restored. */
 export class Link {
   state: McpServerState;
-  /** The reason why the last attempt failed or the connection was lost. */
   failure: unknown = undefined;
-  /** The step of the attempt to connect. Undefined if no attempt is under way. */
   step: McpConnectStep | undefined = undefined;
-  /** Number of successful connections. */
   connections = 0;
   established: Established | undefined = undefined;
   readonly approval: ServerApproval;
@@ -63,7 +63,7 @@ export class Link {
       this.drop();
       const closed = established.connection.close();
       endings.add(closed);
-      void this.attempts.run(() => closed.then(() => (this.attempts.closed.aborted ? undefined : this.tryOnce())));
+      void this.attempts.run(() => closed.then(() => (this.attempts.closing.stopped ? undefined : this.tryOnce())));
       log.write('info', 'restarting');
       emit({ type: 'connection-end', server: definition.name, message: 'it is restarted' });
     }
@@ -82,11 +82,11 @@ export class Link {
   /** Handles the end of a connection. Ignores a connection that was already replaced. */
   lost(connection: Connection, reason: string): void {
     if (this.established?.connection !== connection) return;
-    const { definition, log, emit } = this.context;
+    const { definition, settings, log, emit } = this.context;
     this.drop();
     this.failure = reason;
     const message = failureText(reason);
-    this.attempts.lost();
+    if (settings.system.clock.now() - this.attempts.connectedAt >= GOOD_MS) this.attempts.failures = 0;
     log.write('warn', `disconnected, its tools were removed: ${message}`);
     this.connectLater();
     emit({ type: 'connection-end', server: definition.name, message });
@@ -95,7 +95,8 @@ export class Link {
   /** Ends the connection or the current attempt. The server is not connected again. */
   close(): void {
     this.enter('close');
-    this.attempts.close(new McpUnavailableError(this.context.definition.name, 'it was closed.'));
+    this.attempts.cancel();
+    this.attempts.closing.stop(new McpUnavailableError(this.context.definition.name, 'it was closed.'));
     if (this.established) this.context.endings.add(this.established.connection.close());
     this.drop();
   }
@@ -119,11 +120,11 @@ export class Link {
   /** Starts the server synchronously unless the trust gate is asked, so that its time limit counts from this call. */
   private async tryOnce(): Promise<void> {
     const { approval } = this;
-    const { closed } = this.attempts;
+    const { closing } = this.attempts;
     try {
       this.enter(approval.isNeeded && !approval.isKept ? 'ask' : this.attempt);
       const verified = approval.isNeeded ? await approval.verify() : undefined;
-      if (closed.aborted) return;
+      if (closing.stopped) return;
       if (verified?.allowed === false) {
         const { reason, message } = verified;
         const error = new McpConnectError(this.context.definition.name, message, { retryable: false });
@@ -134,7 +135,7 @@ export class Link {
       const established = await openConnection({
         ...this.context,
         trusted: verified?.launch,
-        signal: closed,
+        signal: closing.signal,
         onEnd: (reason) => opened && this.lost(opened, reason),
         onToolsChanged: () => this.offered.rereads.changed(),
         onStep: (step) => {
@@ -144,7 +145,7 @@ export class Link {
       opened = established.connection;
       this.up(established);
     } catch (error) {
-      if (!closed.aborted) this.failed(error, isPassing(error) ? undefined : 'fail');
+      if (!closing.stopped) this.failed(error, isPassing(error) ? undefined : 'fail');
     } finally {
       this.step = undefined;
     }
@@ -155,12 +156,12 @@ export class Link {
   }
 
   private up(established: Established): void {
-    const { definition, log, emit } = this.context;
+    const { definition, settings, log, emit } = this.context;
     const { ending } = established.connection;
     if (ending !== undefined) throw new McpConnectError(definition.name, ending);
     const again = this.connections > 0;
     this.established = established;
-    this.attempts.succeeded();
+    this.attempts.connectedAt = settings.system.clock.now();
     this.connections += 1;
     this.enter('connect');
     this.failure = undefined;
@@ -187,7 +188,7 @@ export class Link {
   }
 
   private connectLater(): void {
-    if (this.attempts.closed.aborted) return;
+    if (this.attempts.closing.stopped) return;
     const isScheduled = this.attempts.schedule(() => this.connect());
     this.enter(isScheduled && this.connections > 0 ? 'retry' : 'fail');
     if (isScheduled || (this.connections === 0 && this.context.settings.reconnect.attempts === 0)) return;
@@ -203,7 +204,6 @@ const REFUSED: Partial<Record<DeniedDecision['reason'], ServerStep>> = {
   changed: 'withhold',
 };
 
-/** Returns true if a later attempt may succeed. */
 function isPassing(error: unknown): boolean {
   if (error instanceof McpConnectError) return error.retryable;
   return !(error instanceof McpUnauthorizedError || error instanceof PackageMissingError);

@@ -2,13 +2,11 @@ import { type KeelsonError, TimeoutExceededError } from '../../errors.js';
 import type { TrustedLaunch } from '../../trust/launch.js';
 import type { McpServerDefinition } from '../config/definition.js';
 import { isPackageRunner, prepareLaunch, type ServerLaunch } from '../config/launch.js';
-import type { McpSettings } from '../config/settings.js';
-import { Connection, type SdkChoice } from '../connection/connection.js';
-import { loadSdk } from '../connection/load-sdk.js';
-import type { ConnectionOptions } from '../connection/options.js';
-import { redactOf } from '../connection/redact.js';
+import { Connection, redactOf, type SdkChoice } from '../connection/connection.js';
 import { requestError } from '../connection/request-error.js';
-import type { McpRevision, Sdk } from '../connection/sdk.js';
+import type { ConnectionOptions, McpRevision, Sdk } from '../connection/sdk.js';
+import { loadSdk as loadSdkV1 } from '../connection/sdk-v1/client.js';
+import { loadSdk as loadSdkV2 } from '../connection/sdk-v2/client.js';
 import { McpConnectError, McpRequestError } from '../error.js';
 import { prepareChecks } from '../schema/bounded-check.js';
 import { ProcessTransport } from '../transport/process-transport.js';
@@ -17,19 +15,16 @@ import { StreamableTransport } from '../transport/streamable-transport.js';
 import { withDeadline } from '../transport/time-limits.js';
 import type { McpTransport } from '../transport/transport.js';
 import type { ServerContext } from './context.js';
-import { type ListedTools, listTools } from './list-tools.js';
 import type { McpConnectStep } from './status.js';
+import { type ListedTools, listTools } from './tool-list.js';
 
-/** An open connection, with the tools that the server listed. */
 export interface Established {
   readonly connection: Connection;
   readonly transport: McpServerDefinition['transport'];
   readonly tools: ListedTools;
 }
 
-/** Options of one attempt to connect. */
 export interface AttemptOptions extends ServerContext, ConnectionOptions {
-  /** Called when a step of the attempt begins. */
   readonly onStep: (step: McpConnectStep) => void;
   /** The program that the trust gate allowed. Undefined if the gate was not asked. */
   readonly trusted: TrustedLaunch | undefined;
@@ -46,7 +41,9 @@ const NO_STREAM = 200;
  */
 export async function openConnection(options: AttemptOptions): Promise<Established> {
   const { definition, settings, hold, endings, signal } = options;
-  const limitMs = limitOf(definition, settings.timeouts);
+  const { connectMs, installMs } = settings.timeouts;
+  // A package runner that is ended in the middle of an installation may leave a broken package, which no retry repairs.
+  const limitMs = installs(definition) ? connectMs + installMs : connectMs;
   const what = `connection to MCP server "${definition.name}"`;
   const limits = { what, callMs: limitMs, totalMs: limitMs, hold, signal };
   const transports: McpTransport[] = [];
@@ -55,9 +52,9 @@ export async function openConnection(options: AttemptOptions): Promise<Establish
   } catch (error) {
     if (error instanceof TimeoutExceededError) {
       // The request for the tools has a limit of its own.
-      const advice = error.what === what && installs(definition) ? RAISE_INSTALL : RAISE_CONNECT;
+      const option = error.what === what && installs(definition) ? 'installMs' : 'connectMs';
       const stderr = transports.at(-1)?.stderr?.() ?? '';
-      error.message += stderr === '' ? advice : `${advice} So far ${stderr}`;
+      error.message += ` Raise \`timeouts.${option}\` if the server needs more time.${stderr && ` So far ${stderr}`}`;
     }
     for (const transport of transports) endings.add(transport.close());
     // The error may quote the launch, whose variables are expanded, or the standard error of the program.
@@ -65,20 +62,10 @@ export async function openConnection(options: AttemptOptions): Promise<Establish
   }
 }
 
-const RAISE_INSTALL = ' Raise `timeouts.installMs` if the installation needs more time.';
-const RAISE_CONNECT = ' Raise `timeouts.connectMs` if the server needs more time.';
-
-/** A package runner that is ended in the middle of an installation may leave a broken package, which no retry repairs. */
-function limitOf(definition: McpServerDefinition, { connectMs, installMs }: McpSettings['timeouts']): number {
-  return installs(definition) ? connectMs + installMs : connectMs;
-}
-
-/** True if the server may be installed first. */
 function installs({ command = '', args }: McpServerDefinition): boolean {
   return isPackageRunner(command, args);
 }
 
-/** One attempt to connect. */
 interface Attempt extends AttemptOptions {
   /** Every transport of the attempt. A failed attempt closes them. */
   readonly transports: McpTransport[];
@@ -111,6 +98,19 @@ async function shakeHands(options: Attempt): Promise<Established> {
       // The server refused both transports. The first refusal is reported, since SSE was only a guess.
       throw isRefusal(second) || statusOf(second) === NO_STREAM ? error : second;
     });
+  }
+}
+
+/**
+ * Imports the newest SDK that is installed, when the first server is connected. Version 2 speaks all revisions. Rejects
+ * with a PackageMissingError for version 2 if no SDK is installed that speaks the revision.
+ */
+async function loadSdk(revision: McpRevision | 'auto'): Promise<Sdk> {
+  try {
+    return await loadSdkV2();
+  } catch (missing) {
+    if (revision === '2026-07-28') throw missing;
+    return loadSdkV1().catch(() => Promise.reject(missing));
   }
 }
 

@@ -35,17 +35,11 @@ export class Rereads {
     this.isOpen = false;
   }
 
-  /** Handles a change notification. */
   changed(): void {
     this.isStale = true;
     if (!this.isOpen || this.reading !== undefined) return;
     const { clock } = this;
     this.timer ??= clock.setTimeout(() => void this.readNow(), Math.max(GATHER_MS, this.nextAt - clock.now()));
-  }
-
-  /** False if a change was announced that is not read yet. */
-  get isCurrent(): boolean {
-    return !this.isStale && this.reading === undefined;
   }
 
   /** Reads the changes that were announced before, without a pause. Never rejects. */

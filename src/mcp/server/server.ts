@@ -1,4 +1,4 @@
-import type { Clock } from '../../internal/clock.js';
+import { withinMs } from '../../internal/clock.js';
 import { createDeferred, type Deferred } from '../../internal/promise.js';
 import { safeText } from '../../internal/safe-text.js';
 import type { ToolResult } from '../../tools/tool.js';
@@ -7,31 +7,25 @@ import { variablesOf } from '../config/trust-item.js';
 import type { Connection } from '../connection/connection.js';
 import { requestError } from '../connection/request-error.js';
 import { McpRequestError, McpSessionLostError, McpUnavailableError } from '../error.js';
-import { failureText } from '../failure-text.js';
+import { failureText } from '../server-log.js';
 import type { CallContext, McpTool } from '../tools/mcp-tool.js';
 import { AuthorizationPendingError } from '../transport/authorization.js';
 import { PausableClock, withDeadline } from '../transport/time-limits.js';
 import { Endings, type ServerContext } from './context.js';
 import { Link } from './link.js';
-import type { McpServerStatus } from './status.js';
+import { type McpServerStatus, statusOf } from './status.js';
 import { ServerTools } from './tool-list.js';
 import { ToolPins } from './tool-pins.js';
 
-/** The JSON-RPC error code for invalid arguments. */
 const INVALID_PARAMS = -32_602;
 
-/** The pool that a server belongs to. */
 export interface McpServerHost extends Pick<ServerContext, 'settings' | 'log' | 'emit'> {
-  /** Names of unknown fields in the configuration of the server. */
   readonly ignored: readonly string[];
-  /** Called when the tools of the server have changed. */
   readonly onTools: () => void;
 }
 
-/** One server and its successive connections. */
 export class McpServer {
   readonly link: Link;
-  /** Names of unknown fields in the configuration. */
   ignored: readonly string[];
   private readonly offered: ServerTools;
   private readonly context: ServerContext;
@@ -54,7 +48,7 @@ export class McpServer {
         const options = { signal, onProgress: progress, limitMs };
         const answer = await this.request((it) => it.request('tools/call', params, options), signal);
         // A change that the server announced before the result is there in the next turn.
-        if (!this.offered.rereads.isCurrent) await this.offered.rereads.catchUp();
+        await this.offered.rereads.catchUp();
         return answer;
       },
     });
@@ -70,27 +64,17 @@ export class McpServer {
   }
 
   status(): McpServerStatus {
-    const { name, transport, origin } = this.definition;
     const { state, step, lastError, connections, established } = this.link;
-    const { instructions } = established?.connection ?? {};
+    const { instructions, protocolVersion } = established?.connection ?? {};
     const { descriptionLength } = this.context.settings.limits;
-    return {
-      name,
-      state,
-      step,
-      lastError,
-      scope: origin.scope,
-      source: origin.source,
-      extension: origin.extension,
+    const tools = this.tools.map((tool) => tool.name);
+    return statusOf(this.definition, {
+      ...{ state, step, lastError, protocolVersion, tools, toolCount: tools.length, ignoredFields: this.ignored },
       reconnects: Math.max(0, connections - 1),
-      transport: established?.transport ?? transport,
-      protocolVersion: established?.connection.protocolVersion,
+      transport: established?.transport ?? this.definition.transport,
       instructions: instructions && safeText(instructions, { maxLength: descriptionLength }),
-      tools: this.tools.map((tool) => tool.name),
-      toolCount: this.tools.length,
       reads: variablesOf(this.definition),
-      ignoredFields: this.ignored,
-    };
+    });
   }
 
   /**
@@ -104,7 +88,7 @@ export class McpServer {
     const isAwaited = typeof waitForServers === 'boolean' ? waitForServers : waitForServers.includes(name);
     if (isAwaited) return attempt;
     await this.link.approval.asked;
-    await Promise.race([attempt, pause(attempt, { ms: timeouts.readyMs, clock: system.clock })]);
+    await withinMs(attempt, timeouts.readyMs, system.clock);
   }
 
   /**
@@ -167,20 +151,6 @@ export class McpServer {
     await this.link.connect();
   }
 
-  /** Returns the entries of a result, up to `limits.tools`. Warns about the others. */
-  limited(entries: unknown, method: string): readonly unknown[] {
-    const { settings, log } = this.context;
-    const { tools: max } = settings.limits;
-    if (!Array.isArray(entries)) return [];
-    if (entries.length > max)
-      log.write('warn', `${method} returned more than ${max} entries; the rest is ignored (see \`limits.tools\`)`);
-    return entries.slice(0, max);
-  }
-
-  announceRoots(): void {
-    void this.link.established?.connection.announceRoots();
-  }
-
   /** Pending requests fail at once. Resolves when all processes of the server have ended. */
   async close(): Promise<void> {
     this.link.close();
@@ -191,7 +161,6 @@ export class McpServer {
     return this.underWay > 0;
   }
 
-  /** Resolves when no request is pending. */
   idle(): Promise<void> {
     if (!this.isBusy) return Promise.resolve();
     this.whenIdle ??= createDeferred<void>();
@@ -206,12 +175,4 @@ export class McpServer {
     const time = { what: `wait for MCP server "${definition.name}"`, ...limits, hold, signal };
     return withDeadline(time, () => this.link.connected());
   }
-}
-
-/** Resolves after `ms`. The timer ends with `attempt`, so that it keeps no process running. */
-function pause(attempt: Promise<void>, { ms, clock }: { readonly ms: number; readonly clock: Clock }): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = clock.setTimeout(resolve, ms);
-    void attempt.then(() => clock.clearTimeout(timer));
-  });
 }

@@ -1,4 +1,4 @@
-import type { McpServerEntry } from '../config/definition.js';
+import type { McpServerDefinition } from '../config/definition.js';
 
 /**
  * The state of a server. `connecting`: an attempt to connect is under way, and none has succeeded yet. `pending`: an
@@ -31,11 +31,7 @@ export const EXPECTED: ReadonlySet<McpServerState> = new Set(['connected', 'disa
 export interface McpServerStatus {
   readonly name: string;
   readonly state: McpServerState;
-  /**
-   * The step of the attempt to connect. `installing`: a package runner such as `npx` was started, and may be installing
-   * the server. `starting`: the server was started or contacted. `listing`: its tools are read. Undefined if no attempt
-   * is under way.
-   */
+  /** The step of the attempt to connect. Undefined if no attempt is under way. */
   readonly step: McpConnectStep | undefined;
   /** The transport of the current connection, otherwise the configured one. */
   readonly transport: 'stdio' | 'http' | 'sse' | undefined;
@@ -61,26 +57,14 @@ export interface McpServerStatus {
   readonly ignoredFields: readonly string[];
 }
 
-/** Returns the status of a server whose configuration is invalid. */
-export function invalidStatus({
-  name,
-  problem,
-  origin,
-  ignored = [],
-}: Extract<McpServerEntry, { readonly problem: string }>): McpServerStatus {
+/** Returns the status of a server. A field that is not known has the value for a server without a connection. */
+export function statusOf(
+  { name, origin }: Pick<McpServerDefinition, 'name' | 'origin'>,
+  known: Pick<McpServerStatus, 'state' | 'lastError' | 'ignoredFields'> & Partial<McpServerStatus>,
+): McpServerStatus {
   const { scope, source, extension } = origin;
   return {
-    ...{
-      name,
-      state: 'invalid',
-      step: undefined,
-      lastError: problem,
-      scope,
-      source,
-      extension,
-      ignoredFields: ignored,
-    },
-    ...{ reconnects: 0, transport: undefined, protocolVersion: undefined, instructions: undefined },
-    ...{ tools: [], toolCount: 0, reads: [] },
+    ...{ name, scope, source, extension, step: undefined, tools: [], toolCount: 0, reads: [], reconnects: 0 },
+    ...{ transport: undefined, protocolVersion: undefined, instructions: undefined, ...known },
   };
 }

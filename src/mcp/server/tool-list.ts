@@ -1,169 +1,181 @@
-import { Stop } from '../../internal/stop.js';
+import { starTest } from '../../internal/star-pattern.js';
 import type { Connection } from '../connection/connection.js';
-import { failureText } from '../failure-text.js';
-import {
-  type CallServer,
-  type CallTool,
-  type McpTool,
-  type McpToolOwner,
-  toMcpTool,
-  toolCaller,
-} from '../tools/mcp-tool.js';
-import type { McpToolSpec } from '../tools/spec.js';
+import type { RequestOptions } from '../connection/sdk.js';
+import type { McpLimits } from '../options.js';
+import { failureText } from '../server-log.js';
+import { type CallServer, type CallTool, type McpTool, toMcpTool, toolCaller } from '../tools/mcp-tool.js';
+import { type McpToolSpec, readToolSpecInWorker } from '../tools/spec.js';
 import { withDeadline } from '../transport/time-limits.js';
 import type { ServerContext } from './context.js';
-import type { McpToolsDeltaEvent } from './event.js';
-import { type ListedTools, listTools, patternsWithout } from './list-tools.js';
-import type { Established } from './open-connection.js';
 import { Rereads } from './rereads.js';
 
-/** Options of ServerTools. */
-export interface ServerToolsOptions
-  extends Pick<ServerContext, 'definition' | 'settings' | 'log' | 'emit' | 'hold' | 'pins'> {
-  readonly call: CallServer;
-  /** Called when the offered tools have changed. */
-  readonly onTools: () => void;
+/** The valid tools of one reading of `tools/list`, by the server's own names. */
+interface ReadTools {
+  readonly specs: Map<string, McpToolSpec>;
+  readonly warnings: readonly string[];
 }
 
-/** The server's own names of added, removed and changed tools. */
-type ToolsDelta = Pick<McpToolsDeltaEvent, 'added' | 'removed' | 'changed'>;
+/** The tools of one reading. `specs` leaves out the tools that a person has to approve first. */
+export interface ListedTools extends ReadTools {
+  /** Names of tools whose definition has changed since the last reading, and differs from the one that was first seen. */
+  readonly changed: readonly string[];
+}
+
+/** Reads and validates the tools of a server. Rejects with the reason of the abort signal. */
+export async function listTools(
+  connection: Connection,
+  { definition, settings, pins }: Pick<ServerContext, 'definition' | 'settings' | 'pins'>,
+  options: RequestOptions & { readonly signal: AbortSignal },
+): Promise<ListedTools> {
+  const { signal } = options;
+  const entries = await connection.list('tools', options);
+  const read = await readTools(entries, { ...definition, limits: settings.limits, signal });
+  const { changed, refused } = await pins.review(read.specs.values());
+  for (const name of refused) read.specs.delete(name);
+  return { ...read, changed };
+}
+
+interface ToolReading {
+  readonly limits: McpLimits;
+  readonly includeTools?: readonly string[] | undefined;
+  readonly excludeTools: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+export async function readTools(entries: readonly unknown[], options: ToolReading): Promise<ReadTools> {
+  const { limits, includeTools, excludeTools, signal } = options;
+  const isWanted = toolFilter(includeTools, excludeTools);
+  const specs = new Map<string, McpToolSpec>();
+  const names = entries.flatMap((entry) => nameOf(entry) ?? []);
+  // With a typo in `excludeTools`, the tool to exclude is offered.
+  const warnings = [...(includeTools ?? []), ...excludeTools]
+    .filter((pattern) => !names.some(starTest(pattern)))
+    .map((pattern) => `no tool matches ${shown(pattern)} of \`includeTools\` or \`excludeTools\``);
+  for (const [index, entry] of entries.entries()) {
+    const name = nameOf(entry);
+    if (name !== undefined && !isWanted(name)) continue;
+    const spec = await readToolSpecInWorker(entry, limits, signal);
+    const subject = `tool ${name === undefined ? `number ${index}` : shown(name)}`;
+    if ('problem' in spec) warnings.push(`${subject} is skipped: ${spec.problem}`);
+    else if (specs.has(spec.name)) warnings.push(`${subject} is skipped: another tool has this name`);
+    else specs.set(spec.name, spec);
+    if ('isCut' in spec && spec.isCut)
+      warnings.push(
+        `the description of ${subject} is cut at ${limits.descriptionLength} characters; raise \`limits.descriptionLength\``,
+      );
+  }
+  return { specs, warnings };
+}
+
+function nameOf(entry: unknown): string | undefined {
+  const { name } = (entry ?? {}) as { name?: unknown };
+  return typeof name === 'string' ? name : undefined;
+}
+
+function shown(text: string): string {
+  return JSON.stringify(text.slice(0, 100));
+}
+
+/** Returns a filter for tool names: the included names without the excluded ones. `*` matches any characters. */
+export function toolFilter(
+  include: readonly string[] | undefined,
+  exclude: readonly string[],
+): (name: string) => boolean {
+  const included = include?.map(starTest);
+  const excluded = exclude.map(starTest);
+  return (name) => (included?.some((fits) => fits(name)) ?? true) && !excluded.some((fits) => fits(name));
+}
+
+interface ServerToolsOptions extends Pick<ServerContext, 'definition' | 'settings' | 'log' | 'emit' | 'hold' | 'pins'> {
+  readonly call: CallServer;
+  readonly onTools: () => void;
+}
 
 /**
  * The tools of a connected server that are offered. Leaves out invalid and excluded tools and, with `pinTools`, tools
  * whose definition changed. Reads the list again after a change notification.
  */
 export class ServerTools {
-  /** The tools for the model. */
   tools: readonly McpTool[] = [];
-  /** These tools, and those that only the user interface of an MCP app may call. */
-  private all: readonly McpTool[] = [];
-  private connection: Connection | undefined = undefined;
-  /** Ends a reading of the list when the connection ends. */
-  private ending = new Stop();
-  private current: ReadonlyMap<string, McpToolSpec> = new Map();
-  /** The subjects of the warnings that were logged. */
-  private readonly warned = new Set<string>();
   /** Reads the list again after change notifications, which may arrive while it is read for the first time. */
   readonly rereads: Rereads;
+  private connection: Connection | undefined = undefined;
+  /** All tools by the server's own names, also those that only the user interface of an MCP app may call. */
+  private offered: ReadonlyMap<string, { readonly spec: McpToolSpec; readonly tool: McpTool }> = new Map();
+  private readonly warned = new Set<string>();
 
   constructor(private readonly options: ServerToolsOptions) {
     this.rereads = new Rereads(options.settings.system.clock, () => this.readAgain());
   }
 
-  begin({ connection, tools }: Established): void {
+  begin({ connection, tools }: { readonly connection: Connection; readonly tools: ListedTools }): void {
     this.connection = connection;
-    this.ending = new Stop();
     this.offer(tools);
     this.rereads.begin();
   }
 
-  /**
-   * Returns the tool of this name, which is the name at the server or the name of the tool, and its caller. Undefined if
-   * the server does not offer the tool.
-   */
+  /** Finds a tool by the server's own name or by its full name. */
   find(name: string): { readonly tool: McpTool; readonly call: CallTool } | undefined {
-    const tool = this.all.find(({ metadata }) => metadata.mcpTool === name) ?? this.all.find((it) => it.name === name);
-    const spec = tool && this.current.get(tool.metadata.mcpTool);
-    return tool && spec && { tool, call: toolCaller(spec, this.owner) };
+    const found = this.offered.get(name) ?? [...this.offered.values()].find(({ tool }) => tool.name === name);
+    return found && { tool: found.tool, call: toolCaller(found.spec, this.owner) };
   }
 
   withdraw(): void {
     this.rereads.end();
     this.connection = undefined;
-    this.ending.stop(undefined);
-    this.current = new Map();
-    this.all = [];
+    this.offered = new Map();
     this.tools = [];
     this.options.onTools();
   }
 
   private async readAgain(): Promise<void> {
     const { connection } = this;
+    const { definition, settings, hold, log } = this.options;
+    const { connectMs } = settings.timeouts;
+    const what = `tool list of MCP server "${definition.name}"`;
+    const limits = { what, callMs: connectMs, totalMs: connectMs, hold, signal: undefined };
+    if (connection === undefined) return;
     try {
-      const tools = connection && (await this.read(connection));
-      if (tools && this.connection === connection) this.offer(tools);
+      const tools = await withDeadline(limits, (signal) => listTools(connection, this.options, { signal }));
+      if (this.connection === connection) this.offer(tools);
     } catch (error) {
-      if (this.connection === connection)
-        this.options.log.write('warn', `its tool list could not be read again: ${failureText(error)}`);
+      if (this.connection === connection) {
+        log.write('warn', `its tool list could not be read again: ${failureText(error)}`);
+      }
     }
   }
 
-  private read(connection: Connection): Promise<ListedTools> {
-    const { definition, settings, hold } = this.options;
-    const limitMs = settings.timeouts.connectMs;
-    const what = `tool list of MCP server "${definition.name}"`;
-    const limits = { what, callMs: limitMs, totalMs: limitMs, hold, signal: this.ending.signal };
-    return withDeadline(limits, (signal) => listTools(connection, this.options, { signal }));
-  }
-
-  private offer(tools: ListedTools): void {
+  private offer({ specs, warnings, changed }: ListedTools): void {
     const { definition, log, onTools, emit } = this.options;
-    const delta = this.update(tools);
+    const before = this.offered;
+    // The list is read repeatedly, and each warning is logged once.
+    for (const warning of warnings) {
+      if (!this.warned.has(warning)) log.write('warn', warning);
+      this.warned.add(warning);
+    }
+    const offered = [...specs.values()].map((spec) => {
+      const known = before.get(spec.name);
+      // An unchanged tool stays the same object.
+      return known?.spec.fingerprint === spec.fingerprint ? known : { spec, tool: toMcpTool(spec, this.owner) };
+    });
+    this.offered = new Map(offered.map((it) => [it.spec.name, it]));
+    this.tools = offered.filter(({ spec }) => spec.isForModel).map(({ tool }) => tool);
     onTools();
     for (const isOffered of [true, false]) {
-      const names = delta.changed.filter((name) => this.current.has(name) === isOffered);
-      const shown = JSON.stringify(names).slice(1, -1).slice(0, 500);
+      const names = changed.filter((name) => specs.has(name) === isOffered);
       const action = isOffered ? 'offered in their new form' : 'not offered';
-      if (names.length > 0) log.write('warn', `tools with a changed definition are ${action}: ${shown}`);
+      const list = JSON.stringify(names).slice(1, -1).slice(0, 500);
+      if (names.length > 0) log.write('warn', `tools with a changed definition are ${action}: ${list}`);
     }
-    if (Object.values(delta).some((names) => names.length > 0)) {
-      emit({ type: 'tools-delta', server: definition.name, ...delta });
-    }
+    const added = [...specs.keys()].filter((name) => !before.has(name));
+    const removed = [...before.keys()].filter((name) => !specs.has(name));
+    if (added.length + removed.length + changed.length > 0)
+      emit({ type: 'tools-delta', server: definition.name, added, removed, changed });
   }
 
-  private update({ specs, names, warnings, changed }: ListedTools): ToolsDelta {
-    const before = this.current;
-    const found = new Map(specs);
-    for (const warning of warnings) this.warnOnce(warning);
-    for (const spec of specs.values()) this.reportCut(spec);
-    this.reportUnmatchedPatterns(names);
-    this.current = found;
-    const known = new Map(this.all.map((tool) => [tool.metadata.mcpTool, tool]));
-    // An unchanged tool stays the same object.
-    this.all = [...found.values()].map((spec) => {
-      const isSame = before.get(spec.name)?.fingerprint === spec.fingerprint;
-      return (isSame ? known.get(spec.name) : undefined) ?? toMcpTool(spec, this.owner);
-    });
-    this.tools = this.all.filter(({ metadata }) => found.get(metadata.mcpTool)?.isForModel);
-    return {
-      added: [...found.keys()].filter((name) => !before.has(name)),
-      removed: [...before.keys()].filter((name) => !found.has(name)),
-      changed,
-    };
-  }
-
-  /** Warns once about a tool whose description is longer than the limit, also if its length changes. */
-  private reportCut({ name, fullLength }: McpToolSpec): void {
-    const { descriptionLength } = this.options.settings.limits;
-    if (fullLength <= descriptionLength) return;
-    this.warnOnce(
-      `the description of tool ${JSON.stringify(name.slice(0, 100))} has ${fullLength} characters and is cut at ${descriptionLength}; raise \`limits.descriptionLength\``,
-      `description of ${name}`,
-    );
-  }
-
-  /** Warns about patterns that match no tool. With a typo in `excludeTools`, the tool to exclude would be offered. */
-  private reportUnmatchedPatterns(names: readonly string[]): void {
-    const { includeTools = [], excludeTools } = this.options.definition;
-    for (const pattern of patternsWithout(names, [...includeTools, ...excludeTools])) {
-      this.warnOnce(`no tool matches ${JSON.stringify(pattern.slice(0, 100))} of \`includeTools\` or \`excludeTools\``);
-    }
-  }
-
-  /** Logs one warning about each subject, since the list is read repeatedly. */
-  private warnOnce(text: string, subject = text): void {
-    if (this.warned.has(subject)) return;
-    this.warned.add(subject);
-    this.options.log.write('warn', text);
-  }
-
-  private get owner(): McpToolOwner {
+  private get owner() {
     const { definition, settings, call, log } = this.options;
-    return {
-      server: definition.name,
-      call,
-      checkArguments: settings.checkArguments,
-      warn: (problem) => log.write('warn', problem),
-    };
+    const warn = (problem: string) => log.write('warn', problem);
+    return { server: definition.name, call, checkArguments: settings.checkArguments, warn };
   }
 }

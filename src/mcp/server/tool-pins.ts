@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../internal/json.js';
-import type { ConnectionOptions } from '../connection/options.js';
-import { failureText } from '../failure-text.js';
+import type { ConnectionOptions } from '../connection/sdk.js';
+import { failureText } from '../server-log.js';
 import type { McpToolSpec } from '../tools/spec.js';
 
 /**
@@ -8,9 +8,7 @@ import type { McpToolSpec } from '../tools/spec.js';
  * store, and a person decides about each change.
  */
 export class ToolPins {
-  /** Fingerprints by the server's own names of the tools. */
   private readonly known = new Map<string, string>();
-  /** Changes that were reported. */
   private readonly reported = new Map<string, string>();
   private isRestored = false;
 

@@ -1,13 +1,12 @@
 import type { LoaderHost } from '../../lifecycle/lifecycle.js';
 import type { LiveToolSet } from '../../tools/tool.js';
 import type { McpTool } from '../tools/mcp-tool.js';
-import { compareOrigins, reportLeftOut } from './claims.js';
+import { compareEntries, reportLeftOut } from './claims.js';
 import type { Loader } from './loader.js';
 
 /** The MCP loaders of each agent, in the order in which they were loaded. The key is the signal of the agent's host. */
 const loadersByAgent = new WeakMap<AbortSignal, AgentTools[]>();
 
-/** Returns the tools that an MCP loader gives to the agent of a host. */
 export function agentTools(loader: Loader, { signal }: LoaderHost): AgentTools {
   const loaders = loadersByAgent.get(signal) ?? [];
   loadersByAgent.set(signal, loaders);
@@ -60,7 +59,7 @@ export class AgentTools implements LiveToolSet {
       const rival = other === this ? undefined : other.loader.servers.holder(mcpServer);
       if (rival === undefined) return false;
       // Of two servers of one origin, that of the first loader gets the name.
-      const order = compareOrigins(rival, entry);
+      const order = compareEntries(rival, entry);
       return order < 0 || (order === 0 && at < position);
     });
     if (winner === undefined) this.reported.delete(mcpServer);

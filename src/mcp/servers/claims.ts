@@ -10,21 +10,18 @@ const PRECEDENCE: readonly McpServerOrigin['scope'][] = ['builtin', 'user', 'wor
  */
 export class NameClaims {
   private readonly byName = new Map<string, readonly McpServerEntry[]>();
-  /** Grows with every change. */
   revision = 0;
 
-  /** Adds a server. Replaces the server of the same name and origin. */
   put(entry: McpServerEntry): void {
-    const others = this.of(entry.name).filter((other) => compareOrigins(other, entry) !== 0);
-    this.byName.set(entry.name, [...others, entry].sort(compareOrigins));
+    const others = this.of(entry.name).filter((other) => compareEntries(other, entry) !== 0);
+    this.byName.set(entry.name, [...others, entry].sort(compareEntries));
     this.revision += 1;
   }
 
   /** Removes the server of a name and an origin. Without an origin, removes the server that has the name. */
   remove(name: string, origin?: McpServerOrigin): McpServerEntry | undefined {
     const all = this.of(name);
-    const gone =
-      origin === undefined ? all[0] : all.find((entry) => originText(originOf(entry)) === originText(origin));
+    const gone = origin === undefined ? all[0] : all.find((entry) => compareOrigins(originOf(entry), origin) === 0);
     const left = all.filter((entry) => entry !== gone);
     if (left.length > 0) this.byName.set(name, left);
     else this.byName.delete(name);
@@ -32,7 +29,6 @@ export class NameClaims {
     return gone;
   }
 
-  /** Returns the server that has the name. */
   holder(name: string): McpServerEntry | undefined {
     return this.of(name)[0];
   }
@@ -40,7 +36,7 @@ export class NameClaims {
   /** True if the server would get its name, and no server of the same origin has that name. */
   isFree(entry: McpServerEntry): boolean {
     const holder = this.holder(entry.name);
-    return holder === undefined || compareOrigins(entry, holder) < 0;
+    return holder === undefined || compareEntries(entry, holder) < 0;
   }
 
   /** Returns the servers of a configuration file, including those that do not get their names. */
@@ -61,13 +57,16 @@ export class NameClaims {
  * and by the path of the file, in code-unit order. A server without an extension package goes first. Returns 0 for
  * servers of one origin.
  */
-export function compareOrigins(a: McpServerEntry, b: McpServerEntry): number {
-  const [left, right] = [originOf(a), originOf(b)];
+function compareOrigins(a: McpServerOrigin, b: McpServerOrigin): number {
   return (
-    rankOf(left) - rankOf(right) ||
-    compareTexts(left.extension ?? '', right.extension ?? '') ||
-    compareTexts(left.source ?? '', right.source ?? '')
+    rankOf(a) - rankOf(b) ||
+    compareTexts(a.extension ?? '', b.extension ?? '') ||
+    compareTexts(a.source ?? '', b.source ?? '')
   );
+}
+
+export function compareEntries(a: McpServerEntry, b: McpServerEntry): number {
+  return compareOrigins(originOf(a), originOf(b));
 }
 
 export function originOf(entry: McpServerEntry): McpServerOrigin {
@@ -81,14 +80,9 @@ export function reportLeftOut(loser: McpServerEntry, holder: McpServerEntry, log
   new ServerLog(loser.name, logger).write('warn', problem);
 }
 
-/** Describes an origin in a log line. */
 function shownOrigin({ scope, precedence = scope, extension, source }: McpServerOrigin): string {
   if (extension !== undefined) return `extension "${extension}"${source === undefined ? '' : ` (${source})`}`;
   return source ?? (precedence === 'builtin' ? 'the host application' : `the ${precedence}`);
-}
-
-function originText(origin: McpServerOrigin): string {
-  return JSON.stringify([rankOf(origin), origin.extension ?? '', origin.source ?? '']);
 }
 
 function rankOf({ scope, precedence = scope }: McpServerOrigin): number {

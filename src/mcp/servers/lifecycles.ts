@@ -10,7 +10,6 @@ import { EXPECTED, type McpServerStatus } from '../server/status.js';
 import { type AgentTools, agentTools } from './agent-tools.js';
 import type { Loader } from './loader.js';
 
-/** Returns the lifecycles that an MCP loader adds to an agent. */
 export function lifecyclesOf(loader: Loader, host: LoaderHost): readonly AgentLifecycle[] {
   return [toolsLifecycle(loader, host), callsLifecycle(loader, host), argumentsLifecycle(loader)];
 }
@@ -57,7 +56,6 @@ function argumentsLifecycle(loader: Loader): AgentLifecycle {
   };
 }
 
-/** Emits a `server-error` event that lists the servers without a connection. */
 function reportMissing(run: RunContext, statuses: readonly McpServerStatus[]): void {
   const missing = statuses.filter(({ state }) => !EXPECTED.has(state));
   const servers = missing.map(({ name, state, lastError }) => ({ name, state, error: lastError }));
@@ -67,8 +65,6 @@ function reportMissing(run: RunContext, statuses: readonly McpServerStatus[]): v
 /** From these figures on, tools take a large part of the context of a model. */
 const MANY_TOOLS = 100;
 const MANY_CHARACTERS = 100_000;
-/** The measurement stops here. Measuring more would hold the thread. */
-const MOST_CHARACTERS = 1_000_000;
 /** Average number of characters of JSON in a token. */
 const CHARACTERS_PER_TOKEN = 4;
 
@@ -77,32 +73,21 @@ class ToolListSize {
   private isWarned = false;
   private checked: readonly Tool[] | undefined = undefined;
 
-  /** Checks the tools of a turn. Measures each list of tools once. */
   check(run: RunContext): void {
     const { tools } = run;
-    if (this.isWarned || tools.length === 0 || tools === this.checked || searchedRuns.has(run)) return;
+    if (this.isWarned || tools === this.checked || searchedRuns.has(run)) return;
     this.checked = tools;
-    const length = charactersOf(tools);
+    const definitions = tools.map(({ name, description, inputSchema }) => [name, description, inputSchema]);
+    const { length } = JSON.stringify(definitions);
     if (tools.length <= MANY_TOOLS && length <= MANY_CHARACTERS) return;
     this.isWarned = true;
     const tokens = Math.round(length / CHARACTERS_PER_TOKEN / 1_000);
     run.logger.warn(
-      `Each request has ${tools.length} tools with ${length > MOST_CHARACTERS ? 'over ' : ''}${Math.round(length / 1_000)} KB of definitions, about ${tokens},000 tokens. OpenAI refuses more than 128 tools. Add \`toolSearch()\` of keelson/lifecycles, or set \`includeTools\`.`,
+      `Each request has ${tools.length} tools with ${Math.round(length / 1_000)} KB of definitions, about ${tokens},000 tokens. OpenAI refuses more than 128 tools. Add \`toolSearch()\` of keelson/lifecycles, or set \`includeTools\`.`,
     );
   }
 }
 
-/** Returns the characters of the definitions, or more than `MOST_CHARACTERS` if the measurement stops. */
-function charactersOf(tools: readonly Tool[]): number {
-  let length = 0;
-  for (const { name, description, inputSchema } of tools) {
-    length += JSON.stringify([name, description, inputSchema]).length;
-    if (length > MOST_CHARACTERS) break;
-  }
-  return length;
-}
-
-/** One MCP loader, its tools in an agent, and all tools of the agent. */
 interface AgentPool {
   readonly loader: Loader;
   readonly tools: AgentTools;

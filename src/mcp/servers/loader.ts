@@ -30,7 +30,6 @@ export class Loader {
   private filesRead: Promise<unknown> | undefined = undefined;
   /** True once an agent has the loader. The hooks of the loader then convert arguments. */
   private isLoaded = false;
-  private isClosed = false;
 
   constructor(private readonly options: McpServersOptions) {
     const settings = resolveSettings(options);
@@ -46,33 +45,27 @@ export class Loader {
     }
   }
 
-  /** True if the hooks of the loader convert arguments. */
   private get converts(): boolean {
     return this.isLoaded && (this.options.checkArguments ?? 'coerce') === 'coerce';
   }
 
   /** Connects the servers for an agent. Throws if the loader is closed, because the agent would get no tools. */
   async load(host: LoaderHost, lifecycles: readonly AgentLifecycle[]): Promise<void> {
-    if (this.isClosed)
-      throw new OptionInvalidError(
-        'loaders',
-        '`loaders` must contain open MCP servers, got closed ones: call `mcpServers` again',
-      );
+    const advice = '`loaders` must contain open MCP servers, got closed ones: call `mcpServers` again';
+    if (this.servers.isClosed) throw new OptionInvalidError('loaders', advice);
     if (this.options.system?.logger === undefined) this.logger = host.logger;
     this.isLoaded = true;
     for (const lifecycle of lifecycles) host.use(lifecycle);
     await this.begin();
   }
 
-  /** Connects to all servers in parallel. Resolves when each server is connected or its first attempt has failed. */
   async connect(): Promise<void> {
     await this.begin();
     await Promise.all(this.servers.list().map(({ link }) => link.settled()));
   }
 
-  /** Connects to all servers in parallel, and waits for them as `waitForServers` says. */
   private async begin(): Promise<void> {
-    if (this.isClosed) return;
+    if (this.servers.isClosed) return;
     for (const entry of this.unreported.splice(0)) reportProblems(entry, () => this.logger);
     const connected = this.servers.connectIdle();
     this.filesRead ??= this.readFiles();
@@ -84,28 +77,26 @@ export class Loader {
    * Adds one server and connects to it. Throws if another server of this name takes precedence or has the same origin.
    */
   async add(name: string, config: unknown, origin: McpServerOrigin): Promise<McpServerStatus> {
-    if (this.isClosed) throw new McpUnavailableError(name, 'the loader is closed.');
+    if (this.servers.isClosed) throw new McpUnavailableError(name, 'the loader is closed.');
     const entry = readServer(name, config, origin);
     if (!this.servers.claims.isFree(entry))
       throw invalidOption('name', 'a name that no server of the same or a higher precedence has', name);
     await this.servers.put(entry);
-    await this.servers
-      .list()
-      .find(({ definition }) => definition.name === name)
-      ?.link.settled();
+    const server = this.servers.list().find(({ definition }) => definition.name === name);
+    await server?.link.settled();
     const status = this.servers.statuses().find((one) => one.name === name);
     if (status === undefined) throw new McpUnavailableError(name, 'it was removed.');
     return status;
   }
 
   async set(name: string, config: unknown, origin: McpServerOrigin): Promise<PutOutcome> {
-    if (this.isClosed) throw new McpUnavailableError(name, 'the loader is closed.');
+    if (this.servers.isClosed) throw new McpUnavailableError(name, 'the loader is closed.');
     return this.servers.put(readServer(name, config, origin));
   }
 
   /** Reads the configuration files again, after any read that is still running. */
   async reload(): Promise<McpReload> {
-    if (this.isClosed) throw new McpClosedError();
+    if (this.servers.isClosed) throw new McpClosedError();
     const reading = Promise.resolve(this.filesRead).then(() => this.readFiles());
     this.filesRead = reading;
     return reading;
@@ -118,12 +109,11 @@ export class Loader {
   }
 
   announceRoots(): void {
-    for (const server of this.servers.list()) server.announceRoots();
+    for (const { link } of this.servers.list()) void link.established?.connection.announceRoots();
   }
 
-  async close(): Promise<void> {
-    this.isClosed = true;
-    await this.servers.close();
+  close(): Promise<void> {
+    return this.servers.close();
   }
 
   private async readFiles(): Promise<McpReload> {

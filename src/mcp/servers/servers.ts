@@ -1,21 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../internal/logger.js';
+import type { LiveToolSet } from '../../tools/tool.js';
 import type { McpServerEntry, McpServerOrigin } from '../config/definition.js';
 import type { McpSettings } from '../config/settings.js';
 import { McpUnavailableError } from '../error.js';
-import { failureText } from '../failure-text.js';
 import { McpServer } from '../server/server.js';
-import { EXPECTED, invalidStatus, type McpServerStatus } from '../server/status.js';
-import { ServerLog } from '../server-log.js';
-import { compareOrigins, NameClaims, reportLeftOut } from './claims.js';
-import { McpToolSet } from './tool-set.js';
+import { EXPECTED, type McpServerStatus, statusOf } from '../server/status.js';
+import { failureText, ServerLog } from '../server-log.js';
+import type { McpTool } from '../tools/mcp-tool.js';
+import { toolPrefix } from '../tools/name.js';
+import { compareEntries, NameClaims, reportLeftOut } from './claims.js';
 
 type Member = McpServer | Extract<McpServerEntry, { readonly problem: string }>;
 
-/** The outcome of `put`. `left-out`: a server with precedence has the name. */
 export type PutOutcome = 'added' | 'changed' | 'unchanged' | 'left-out';
 
-/** Limits which server `remove` removes, and when the server ends. */
 interface Removal {
   readonly graceful: boolean;
   readonly origin?: McpServerOrigin | undefined;
@@ -28,18 +27,13 @@ export class Servers {
   private readonly byName = new Map<string, Member>();
   /** Servers that were removed, and that have not ended yet. */
   private readonly leaving = new Set<McpServer>();
-  private isClosed = false;
+  isClosed = false;
 
   constructor(
     private readonly settings: McpSettings,
     private readonly logger: () => Logger,
   ) {
-    const servers = () => this.byName.keys();
-    this.tools = new McpToolSet(servers, ({ name, metadata }) => {
-      logger().warn(
-        `Tool ${JSON.stringify(metadata.mcpTool)} of MCP server "${metadata.mcpServer}" is skipped: another tool has the name ${name}.`,
-      );
-    });
+    this.tools = new McpToolSet(() => this.byName.keys(), logger);
   }
 
   /** Returns the current server of each name. A changed server is another object. */
@@ -61,7 +55,9 @@ export class Servers {
 
   statuses(): readonly McpServerStatus[] {
     return [...this.byName.values()].map((member) =>
-      member instanceof McpServer ? member.status() : invalidStatus(member),
+      member instanceof McpServer
+        ? member.status()
+        : statusOf(member, { state: 'invalid', lastError: member.problem, ignoredFields: member.ignored ?? [] }),
     );
   }
 
@@ -72,7 +68,6 @@ export class Servers {
     return false;
   }
 
-  /** Grows whenever a server takes or frees a name. */
   get namesRevision(): number {
     return this.claims.revision + (this.isClosed ? 1 : 0);
   }
@@ -101,7 +96,7 @@ export class Servers {
       reportLeftOut(entry, holder, this.logger);
       return 'left-out';
     }
-    if (former !== undefined && compareOrigins(former, entry) !== 0) reportLeftOut(former, entry, this.logger);
+    if (former !== undefined && compareEntries(former, entry) !== 0) reportLeftOut(former, entry, this.logger);
     return this.settle(entry);
   }
 
@@ -123,13 +118,11 @@ export class Servers {
     return true;
   }
 
-  /** Connects to each server without a connection, and waits for it as `waitForServers` says. */
   async connectIdle(): Promise<void> {
     const idle = this.list().filter(({ link }) => link.state === 'idle');
     await Promise.all(idle.map((server) => server.connect()));
   }
 
-  /** Ends all servers. Pending requests fail at once. */
   async close(): Promise<void> {
     this.isClosed = true;
     await Promise.all([...this.list(), ...this.leaving].map((server) => server.close()));
@@ -167,7 +160,6 @@ export class Servers {
     return member instanceof McpServer ? member : undefined;
   }
 
-  /** Ends a server. With `graceful`, ends it after its pending requests, and does not wait for them. */
   private async end(server: Member | undefined, graceful: boolean): Promise<void> {
     if (!(server instanceof McpServer)) return;
     const isLater = graceful && server.isBusy;
@@ -201,7 +193,6 @@ export class Servers {
   }
 }
 
-/** Logs the problems with the configuration of a server. */
 export function reportProblems(entry: McpServerEntry, logger: () => Logger): void {
   const log = new ServerLog(entry.name, logger);
   for (const note of entry.notes) log.write('warn', note);
@@ -212,4 +203,52 @@ async function isUnchanged(before: Member, entry: McpServerEntry): Promise<boole
   if (!(before instanceof McpServer)) return 'problem' in entry && entry.problem === before.problem;
   if ('problem' in entry || !isDeepStrictEqual(before.definition, entry.definition)) return false;
   return before.link.approval.isCurrent();
+}
+
+/** The tools of all servers by their full names, and by those short names that only one server has. */
+class McpToolSet implements LiveToolSet {
+  revision = 0;
+  private tools: readonly McpTool[] = [];
+  private byName: ReadonlyMap<string, McpTool> = new Map();
+  private aliases: ReadonlyMap<string, McpTool | undefined> = new Map();
+
+  constructor(
+    private readonly servers: () => Iterable<string>,
+    private readonly logger: () => Logger,
+  ) {}
+
+  prefixes(): readonly string[] {
+    return [...this.servers()].map(toolPrefix);
+  }
+
+  list(): readonly McpTool[] {
+    return this.tools;
+  }
+
+  /** Finds a tool by its full name, or by its short name if only one server has a tool of that name. */
+  find(name: string): McpTool | undefined {
+    return this.byName.get(name) ?? this.aliases.get(name);
+  }
+
+  replace(tools: readonly McpTool[]): void {
+    const byName = new Map<string, McpTool>();
+    const aliases = new Map<string, McpTool | undefined>();
+    for (const tool of tools) {
+      const { mcpServer, mcpTool: alias } = tool.metadata;
+      if (byName.has(tool.name)) {
+        const problem = `is skipped: another tool has the name ${tool.name}.`;
+        this.logger().warn(`Tool ${JSON.stringify(alias)} of MCP server "${mcpServer}" ${problem}`);
+        continue;
+      }
+      byName.set(tool.name, tool);
+      // Otherwise a server could use the full name of another server's tool, and receive its calls while that server is
+      // disconnected.
+      if (alias.startsWith('mcp__')) continue;
+      aliases.set(alias, aliases.has(alias) ? undefined : tool);
+    }
+    this.byName = byName;
+    this.aliases = aliases;
+    this.tools = [...byName.values()];
+    this.revision += 1;
+  }
 }

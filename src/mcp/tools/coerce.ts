@@ -1,7 +1,6 @@
 import { isObject, type JsonSchema } from '../../internal/json.js';
 
 type Fields = Readonly<Record<string, unknown>>;
-/** The types of JSON Schema. */
 const TYPES = ['null', 'boolean', 'number', 'integer', 'string', 'array', 'object'] as const;
 type JsonType = (typeof TYPES)[number];
 
@@ -38,7 +37,9 @@ function convertProperties(shape: Shape, value: Fields): Fields {
   let isChanged = false;
   const kept = Object.entries(value).flatMap(([name, before]) => {
     const property = shape.property(name);
-    const isRemoved = property === undefined || (before === null && !shape.required.has(name) && property.forbidsNull);
+    const isRemoved =
+      property === undefined ||
+      (before === null && !shape.required.has(name) && property.types?.includes('null') === false);
     const after = isRemoved ? undefined : convert(property, before);
     isChanged ||= isRemoved || after !== before;
     return isRemoved ? [] : [[name, after] as const];
@@ -54,7 +55,6 @@ const ANYTHING = {};
 class Shape {
   /** The types that one of the parts declares. Undefined if a part allows every type. */
   readonly types: readonly JsonType[] | undefined;
-  /** Names of the properties that one of the parts requires. */
   readonly required: ReadonlySet<unknown>;
   private readonly parts: readonly Fields[];
   private readonly isClosed: boolean;
@@ -73,11 +73,6 @@ class Shape {
     this.isClosed = schemas.length > 0 && schemas.every((schema) => this.forbidsOthers(schema, new Set()));
   }
 
-  get forbidsNull(): boolean {
-    return this.types !== undefined && !this.types.includes('null');
-  }
-
-  /** Returns undefined for an unknown property that the schema forbids. */
   property(name: string): Shape | undefined {
     const isNamed = this.parts.some((part) => hasOwn(part.properties, name));
     return this.within(isNamed ? `.${name}` : '', () => {
@@ -115,7 +110,6 @@ class Shape {
     return shape;
   }
 
-  /** Returns the parts for the same value. */
   private partsIn(part: unknown): readonly unknown[] {
     if (!isObject(part)) return [];
     const { allOf, anyOf, oneOf, dependentSchemas } = part;
@@ -144,7 +138,6 @@ class Shape {
     return [...all, ...unions].find((types) => types !== undefined);
   }
 
-  /** True if the schema forbids the properties that none of its parts mentions. */
   private forbidsOthers(schema: unknown, seen: Set<unknown>): boolean {
     if (!isObject(schema) || seen.has(schema)) return false;
     seen.add(schema);

@@ -5,8 +5,8 @@ import type { StandardResult } from '../../tools/standard-schema.js';
 import type { Tool, ToolContext, ToolResult } from '../../tools/tool.js';
 import { toolResult } from '../../tools/tool-result.js';
 import { type CheckArguments, defaultLimits } from '../config/settings.js';
-import { failureText } from '../failure-text.js';
 import { type BoundedCheck, boundedCheck } from '../schema/bounded-check.js';
+import { failureText } from '../server-log.js';
 import { coerceArguments } from './coerce.js';
 import { toolName } from './name.js';
 import { toResult } from './result-content.js';
@@ -37,13 +37,10 @@ export type CallServer = (
   context: CallContext,
 ) => Promise<Readonly<Record<string, unknown>>>;
 
-/** The abort signal, progress callback and time limit of a call. */
 export interface CallContext extends Pick<ToolContext, 'signal' | 'progress'> {
-  /** A time limit in milliseconds that replaces those of the settings. */
   readonly limitMs?: number | undefined;
 }
 
-/** The server of a tool, with callbacks for its calls and warnings. */
 export interface McpToolOwner {
   readonly server: string;
   readonly call: CallServer;

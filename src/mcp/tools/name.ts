@@ -15,7 +15,6 @@ export function toolName(server: string, tool: string): string {
   return prefix + segment(tool, MAX_LENGTH - prefix.length);
 }
 
-/** Returns the beginning of the names of a server's tools. */
 export function toolPrefix(server: string): string {
   return `mcp__${serverSegment(server)}__`;
 }

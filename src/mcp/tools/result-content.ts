@@ -6,9 +6,7 @@ import type { ToolResult } from '../../tools/tool.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Maximum number of characters of a name, URI or type in generated text. */
 const MAX_LABEL = 500;
-/** Maximum number of characters of an error, in all its parts together. */
 const MAX_ERROR = 100_000;
 
 /**
@@ -40,7 +38,6 @@ function isRepeated(data: unknown, parts: readonly ContentPart[]): boolean {
   return wanted.some((value) => [...texts, ...read, read].some((found) => isDeepStrictEqual(found, value)));
 }
 
-/** Returns the string itself if it is not JSON. */
 function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -70,7 +67,6 @@ function contentOf(parts: readonly ContentPart[]): ToolResult['content'] {
   return parts.length === 1 && first.type === 'text' ? first.text : parts;
 }
 
-/** Converts one content block of a tool result or a prompt message. */
 export function toPart(block: unknown): ContentPart {
   if (!isObject(block)) return text(toJson(block) ?? '');
   const { type, mimeType } = block;

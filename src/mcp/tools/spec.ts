@@ -1,37 +1,32 @@
 import { createHash } from 'node:crypto';
-import { describeError } from '../../errors.js';
 import { isObject, type JsonSchema } from '../../internal/json.js';
 import { safeText } from '../../internal/safe-text.js';
 import type { ToolAnnotations } from '../../tools/tool.js';
 import type { McpLimits } from '../options.js';
 import { problemInWorker, problemOfContent, problemOfInput, problemOfSize } from '../schema/tool-schema.js';
 
-/** The validated definition of a server's tool. */
 export interface McpToolSpec {
-  /** The server's own name of the tool. */
   readonly name: string;
   readonly description: string;
-  /** The length of the description before it was cut. */
-  readonly fullLength: number;
+  readonly isCut: boolean;
   readonly inputSchema: JsonSchema;
   readonly outputSchema: JsonSchema | undefined;
   readonly annotations: ToolAnnotations | undefined;
   /** False for a tool that only the user interface of an MCP app may call. */
   readonly isForModel: boolean;
-  /** A hash of the definition, to detect changes. */
   readonly fingerprint: string;
 }
 
 const MAX_NAME = 1_000;
 const MAX_TITLE = 200;
 
-/** The definition of a tool, or the problem with it. */
 type SpecReading = McpToolSpec | { readonly problem: string };
 
 /** Validates an entry of `tools/list` on this thread. Returns its definition, or the problem with it. */
 export function readToolSpec(entry: unknown, limits: McpLimits): SpecReading {
   const spec = read(entry, limits);
-  return 'problem' in spec ? spec : withProblem(spec, problemOfContent(spec.inputSchema));
+  const problem = 'problem' in spec ? undefined : problemOfContent(spec.inputSchema);
+  return problem === undefined ? spec : { problem };
 }
 
 /** As `readToolSpec`, but checks the schema in the worker. Rejects with the reason of the abort signal. */
@@ -41,10 +36,7 @@ export async function readToolSpecInWorker(
   signal: AbortSignal,
 ): Promise<SpecReading> {
   const spec = read(entry, limits);
-  return 'problem' in spec ? spec : withProblem(spec, await problemInWorker(spec.inputSchema, signal));
-}
-
-function withProblem(spec: McpToolSpec, problem: string | undefined): SpecReading {
+  const problem = 'problem' in spec ? undefined : await problemInWorker(spec.inputSchema, signal);
   return problem === undefined ? spec : { problem };
 }
 
@@ -58,30 +50,25 @@ function read(entry: unknown, limits: McpLimits): SpecReading {
     return { problem: `its name must be a string of 1 to ${MAX_NAME} characters` };
   if (typeof description !== 'string') return { problem: 'its description must be a string' };
   if (!isObject(annotations)) return { problem: 'its annotations must be an object' };
-  const problem = problemOfInput(inputSchema, limits.schemaLength) ?? problemOfTask(entry);
+  const problem = problemOfInput(inputSchema, limits.schemaLength);
   if (problem !== undefined) return { problem };
+  if (isObject(entry.execution) && entry.execution.taskSupport === 'required')
+    return { problem: 'it can be called only as a task, which is not supported' };
   const isUsable = isObject(outputSchema) && problemOfSize(outputSchema, limits.schemaLength) === undefined;
-  let fingerprint: string;
-  try {
-    const parts = [
-      [description, title, annotations, isForModel(entry)],
-      inputSchema,
-      isUsable ? outputSchema : undefined,
-    ];
-    fingerprint = createHash('sha256').update(JSON.stringify(parts, withSortedKeys)).digest('base64');
-  } catch (error) {
-    // `JSON.stringify` throws if a field is nested too deeply.
-    return { problem: describeError(error) };
-  }
+  const parts = [
+    [description, title, annotations, isForModel(entry)],
+    inputSchema,
+    isUsable ? outputSchema : undefined,
+  ];
   return {
     name,
-    fullLength: description.length,
+    isCut: description.length > limits.descriptionLength,
     inputSchema: inputSchema as JsonSchema,
     description: safeText(description, { maxLength: limits.descriptionLength }),
     outputSchema: isUsable ? outputSchema : undefined,
     annotations: readAnnotations({ ...annotations, title: title ?? annotations.title }),
     isForModel: isForModel(entry),
-    fingerprint,
+    fingerprint: createHash('sha256').update(JSON.stringify(parts, withSortedKeys)).digest('base64'),
   };
 }
 
@@ -89,11 +76,6 @@ function read(entry: unknown, limits: McpLimits): SpecReading {
 function isForModel({ _meta }: Readonly<Record<string, unknown>>): boolean {
   const { visibility } = isObject(_meta) && isObject(_meta.ui) ? _meta.ui : {};
   return visibility === undefined || visibility === null || [visibility].flat().includes('model');
-}
-
-function problemOfTask({ execution }: Readonly<Record<string, unknown>>): string | undefined {
-  const isTask = isObject(execution) && execution.taskSupport === 'required';
-  return isTask ? 'it can be called only as a task, which is not supported' : undefined;
 }
 
 const HINTS = [

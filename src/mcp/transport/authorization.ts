@@ -1,4 +1,4 @@
-import type { OAuthClientProvider } from '@modelcontextprotocol/client';
+import type { AuthOptions, auth, OAuthClientProvider } from '@modelcontextprotocol/client';
 import type { OAuthClientProvider as OAuthClientProviderV1 } from '@modelcontextprotocol/sdk/client/auth.js';
 import type { Awaitable } from '../../internal/promise.js';
 import { problemOfUrl } from '../config/server-url.js';
@@ -18,7 +18,6 @@ export interface McpOAuth {
   readonly code?: (() => Awaitable<string | URLSearchParams>) | undefined;
 }
 
-/** Options of an OAuth authorization at one server. */
 export interface AuthorizationOptions {
   readonly server: string;
   readonly url: URL;
@@ -26,35 +25,20 @@ export interface AuthorizationOptions {
   readonly loadAuth: () => Promise<AuthSdk>;
   /** True if the metadata of the authorization server may name another issuer. */
   readonly anyIssuer: boolean;
-  /** Time limits are paused while the user decides. */
   readonly hold: PausableClock;
-  /** Sends requests to the authorization server. */
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
 }
 
+type AuthRequest = { readonly [Name in keyof AuthOptions]: AuthOptions[Name] | undefined };
+
 /** The OAuth client of one SDK. */
 export interface AuthSdk {
-  auth(provider: McpOAuth['provider'], request: AuthRequest): Promise<'AUTHORIZED' | 'REDIRECT'>;
+  auth(provider: McpOAuth['provider'], request: AuthRequest): ReturnType<typeof auth>;
   /** Returns the demands of a response that asks for an authorization. `granted` is the scope of the current token. */
-  challengeIn(refused: Response, granted: string | undefined): AuthChallenge;
-}
-
-/** The demands of a server that asks for an authorization. */
-interface AuthChallenge {
-  readonly scope?: string | undefined;
-  readonly resourceMetadataUrl?: URL | undefined;
-  /** True if a refreshed token cannot meet the demands. */
-  readonly forceReauthorization?: boolean | undefined;
-}
-
-/** One authorization, or its completion with a code. */
-interface AuthRequest extends AuthChallenge {
-  readonly serverUrl: URL;
-  readonly fetchFn: (url: string | URL, init?: RequestInit) => Promise<Response>;
-  readonly authorizationCode?: string | undefined;
-  readonly skipIssuerMetadataValidation?: boolean | undefined;
-  /** The authorization server that issued the code. */
-  readonly iss?: string | undefined;
+  challengeIn(
+    refused: Response,
+    granted: string | undefined,
+  ): Pick<AuthRequest, 'scope' | 'resourceMetadataUrl' | 'forceReauthorization'>;
 }
 
 /** The user must grant the authorization. `finish` completes it later with the code from the authorization page. */
@@ -69,7 +53,6 @@ export class AuthorizationPendingError extends McpUnauthorizedError {
 
 /** The OAuth authorization of one connection. The SDK implements the protocol; the host stores the tokens. */
 export class Authorization {
-  /** Number of successful authorizations. */
   round = 0;
   private readonly provider: McpOAuth['provider'];
   private running: Promise<void> | undefined = undefined;

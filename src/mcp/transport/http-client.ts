@@ -1,14 +1,14 @@
 import { KeelsonError } from '../../errors.js';
 import type { Clock } from '../../internal/clock.js';
-import { toJson } from '../../internal/json.js';
-import { McpRequestError, McpSessionLostError } from '../error.js';
-import { describeWithCause } from '../failure-text.js';
+import { isObject, toJson } from '../../internal/json.js';
+import { Stop } from '../../internal/stop.js';
+import { McpRequestError, McpSessionLostError, McpUnavailableError } from '../error.js';
+import { describeWithCause } from '../server-log.js';
 import { Authorization, type AuthorizationOptions, challengeOf } from './authorization.js';
-import type { Channel } from './channel.js';
-import { AnswerTooLongError, type JsonRpcMessage } from './json-rpc.js';
-import { statelessHeaders } from './stateless-headers.js';
+import { readText, release } from './http-response.js';
+import { type JsonRpcMessage, readMessages } from './json-rpc.js';
+import { deliver, type McpTransport } from './transport.js';
 
-/** Options of the HTTP transports. */
 export interface HttpOptions extends Omit<AuthorizationOptions, 'oauth' | 'fetch'> {
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof fetch;
@@ -27,14 +27,24 @@ interface HttpRequest {
   readonly signal: AbortSignal;
 }
 
-/** Headers of a message. */
 const CONTENT = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-/** Headers of a request for an event stream. */
 const STREAM = { accept: 'text/event-stream' };
 /** The first revision without sessions. */
 const STATELESS = '2026-07-28';
+/** The key in `_meta` of a request that names its revision. Requests before 2026-07-28 do not have it. */
+const REVISION = 'io.modelcontextprotocol/protocolVersion';
+/** The parameter that the header `Mcp-Name` repeats, by method. */
+const NAMED_BY: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+  ...['tasks/get', 'tasks/update', 'tasks/cancel'].map((method) => [method, 'taskId'] as const),
+]);
+const NO_MESSAGE = 'It sent data that is not a message of the protocol.';
 const MAX_AUTHORIZATIONS = 3;
 const MAX_REDIRECTS = 5;
+/** Milliseconds that pending requests may still take after the server has lost the session. */
+const SETTLE_MS = 500;
 
 /** A server answered a request with a status code that is not a success. */
 export class HttpStatusError extends KeelsonError {
@@ -49,20 +59,21 @@ export class HttpStatusError extends KeelsonError {
   }
 }
 
-/** A request did not reach the server. */
 export class HttpUnreachableError extends KeelsonError {
   readonly code = 'ERR_MCP_HTTP_UNREACHABLE';
 }
 
-/** Sends the HTTP requests of one connection. Adds its headers, its session id, and an authorization if required. */
+/** Sends the HTTP requests of one connection until it ends. Adds its headers, its session id and its authorization. */
 export class HttpClient {
   sessionId: string | undefined = undefined;
   protocolVersion: string | undefined = undefined;
+  ending: string | undefined = undefined;
+  readonly closing = new Stop();
   private readonly authorization: Authorization | undefined;
 
   constructor(
     private readonly options: HttpOptions,
-    private readonly channel: Channel,
+    private readonly transport: Pick<McpTransport, 'onclose' | 'onerror' | 'onmessage'>,
   ) {
     const { oauth } = options;
     this.authorization = oauth && new Authorization({ ...options, oauth, fetch: (url, init) => this.visit(url, init) });
@@ -95,20 +106,17 @@ export class HttpClient {
     const stateless = statelessHeaders(message);
     const headers = { ...more, ...stateless, ...CONTENT };
     try {
-      const response = await this.request({
-        method: 'POST',
-        url,
-        headers,
-        body: toJson(message),
-        signal,
-      });
+      const response = await this.request({ method: 'POST', url, headers, body: toJson(message), signal });
       if (stateless === undefined) this.sessionId = response.headers.get('mcp-session-id') ?? this.sessionId;
       if (response.ok) return response;
       const error = await this.refusal(response);
-      if (error instanceof McpSessionLostError) void this.channel.sessionLost();
+      if (error instanceof McpSessionLostError) {
+        // This request rejects first, and other requests may still get a response.
+        this.options.clock.setTimeout(() => this.end('the server no longer knows the session'), SETTLE_MS);
+      }
       throw error;
     } catch (error) {
-      if (error instanceof HttpUnreachableError) this.channel.end(error.message);
+      if (error instanceof HttpUnreachableError) this.end(error.message);
       throw error;
     }
   }
@@ -135,6 +143,42 @@ export class HttpClient {
     // Some servers answer with status 400 if they do not know the session.
     const isLost = status === 404 || (status === 400 && /session/i.test(detail));
     return isLost && this.isEstablished ? new McpSessionLostError(server, error) : error;
+  }
+
+  /**
+   * Calls `work` with a signal of its own, which fires when the connection ends. A request of Cloudflare Workers must not
+   * even read a signal of another request.
+   */
+  async whileOpen<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    if (this.closing.stopped) throw new McpUnavailableError(this.options.server, this.ending ?? 'it was closed');
+    const stop = new Stop();
+    stop.followStop(this.closing);
+    try {
+      return await work(stop.signal);
+    } finally {
+      stop.release();
+    }
+  }
+
+  /** Passes the messages in a string to the connection. Reports anything that is not a message. */
+  receive(text: string, onMessage: (message: JsonRpcMessage) => void = (message) => this.deliver(message)): void {
+    for (const message of readMessages(text)) {
+      if (message !== undefined) onMessage(message);
+      else this.transport.onerror?.(new McpRequestError(this.options.server, NO_MESSAGE));
+    }
+  }
+
+  deliver(message: JsonRpcMessage): void {
+    if (!this.closing.stopped) deliver(message, this.transport);
+  }
+
+  /** Ends the connection. Pending requests fail at once. Returns false if it had ended before. */
+  end(reason: string | undefined): boolean {
+    if (this.closing.stopped) return false;
+    this.ending = reason;
+    this.closing.stop(undefined);
+    this.transport.onclose?.();
+    return true;
   }
 
   /** True if the protocol has no sessions. */
@@ -183,34 +227,24 @@ export class HttpClient {
   }
 }
 
-/** Reads a body as a string. Throws an AnswerTooLongError if it has more than `maxBytes`. */
-export async function readText({ body }: Response, maxBytes: number): Promise<string> {
-  const decoder = new TextDecoder();
-  let size = 0;
-  let text = '';
-  for await (const chunk of body ?? []) {
-    size += chunk.length;
-    if (size > maxBytes) throw new AnswerTooLongError(maxBytes);
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
+/** Returns the headers that repeat parts of a stateless request. Undefined for every other message. */
+export function statelessHeaders(message: JsonRpcMessage): Readonly<Record<string, string>> | undefined {
+  const { method, params = {} } = 'method' in message ? message : { method: '' };
+  const revision = isObject(params._meta) ? params._meta[REVISION] : undefined;
+  if (typeof revision !== 'string') return undefined;
+  const name = params[NAMED_BY.get(method) ?? ''];
+  const own = { 'mcp-protocol-version': revision, 'mcp-method': method };
+  return typeof name === 'string' ? { ...own, 'mcp-name': headerValue(name) } : own;
 }
 
-/** Cancels the body of a response that is not read. */
-export function release({ body }: Response): void {
-  body?.cancel().catch(() => {});
+/** Encodes a string that cannot be the value of a header, or that looks encoded. */
+function headerValue(text: string): string {
+  const isPlain = /^[!-~](?:[\t -~]*[!-~])?$/.test(text) && !/^=\?base64\?.*\?=$/.test(text);
+  return isPlain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
 }
 
 /** Returns true if Node's `fetch` stopped waiting for the response headers. The server is reachable but slow. */
 function isHeadTimeout(error: unknown): boolean {
   const { cause } = (error ?? {}) as { cause?: { code?: unknown } };
   return cause?.code === 'UND_ERR_HEADERS_TIMEOUT';
-}
-
-export function isEventStream(response: Response): boolean {
-  return response.ok && mediaTypeOf(response) === 'text/event-stream';
-}
-
-export function mediaTypeOf({ headers }: Response): string {
-  return headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
 }

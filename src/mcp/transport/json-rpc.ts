@@ -3,7 +3,6 @@ import { isObject } from '../../internal/json.js';
 
 export type RequestId = string | number;
 
-/** A request, a notification or a response. */
 export type JsonRpcMessage = JsonRpcCall | JsonRpcResult | JsonRpcError;
 
 /** A request if it has an id, otherwise a notification. */
@@ -20,7 +19,6 @@ interface JsonRpcResult {
   readonly result: { readonly [key: string]: unknown };
 }
 
-/** A response that reports an error. */
 export interface JsonRpcError {
   readonly jsonrpc: '2.0';
   readonly id?: RequestId | undefined;
@@ -33,7 +31,6 @@ export const BROKEN_OFF = -32_097;
 export const NO_ANSWER = -32_096;
 export const NO_CODE = -32_095;
 
-/** A response was longer than the limit. */
 export class AnswerTooLongError extends KeelsonError {
   readonly code = 'ERR_MCP_ANSWER_TOO_LONG';
   readonly maxBytes: number;
@@ -44,7 +41,6 @@ export class AnswerTooLongError extends KeelsonError {
   }
 }
 
-/** Creates an error response for a request whose real response cannot be read. */
 export function failedAnswer(id: RequestId, code: number, message: string): JsonRpcError {
   return { jsonrpc: '2.0', id, error: { code, message } };
 }
@@ -60,44 +56,27 @@ const MOST_LEVELS = 500;
 /**
  * Parses one message, or a batch of messages as one version of the protocol allows it. Drops unknown fields, `_meta`
  * except for the id of a subscription, null fields and an empty cursor, because the SDK drops a whole message if one of
- * them is invalid. Completes an error. Returns undefined for anything that is not a message. Does not parse strings without
- * `"jsonrpc"`. Of a string with too many levels, a request loses its parameters, and a
- * response becomes an error.
+ * them is invalid. Completes an error. Returns undefined for anything that is not a message. With too many levels, a
+ * request loses its parameters, and a response becomes an error.
  */
 export function readMessages(text: string): readonly (JsonRpcMessage | undefined)[] {
+  // The lines of a JSON logger are not parsed.
   if (!text.includes('"jsonrpc"')) return [undefined];
   try {
     // The output of some runtimes begins with a byte order mark.
     const read: unknown = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
     const messages = Array.isArray(read) ? read : [read];
-    return messages.map(isDeep(text) ? readOutline : readMessage);
+    return messages.map((message) => (isDeeper(message, MOST_LEVELS) ? readOutline(message) : readMessage(message)));
   } catch {
     return [undefined];
   }
 }
 
-/** Returns true if arrays and objects are nested too deeply. Reads the text, because walking the value is slower. */
-function isDeep(text: string): boolean {
-  // Each level has two brackets.
-  if (text.length <= 2 * MOST_LEVELS) return false;
-  let level = 0;
-  let isInString = false;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) isInString = !isInString;
-    else if (isInString) at += code === BACKSLASH ? 1 : 0;
-    // `[` and `{` differ in one bit, as `]` and `}` do.
-    else if ((code | 32) === OPENING) level += 1;
-    else if ((code | 32) === CLOSING) level -= 1;
-    if (level > MOST_LEVELS) return true;
-  }
-  return false;
+/** True if a value has more levels of arrays and objects. */
+export function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
-
-const QUOTE = 34;
-const BACKSLASH = 92;
-const OPENING = 123;
-const CLOSING = 125;
 
 /** Reads a message without its parameters, its result and the data of its error. */
 function readOutline(fields: unknown): JsonRpcMessage | undefined {

@@ -2,7 +2,6 @@ const NEWLINE = 10;
 const END_BYTES = 256;
 const MANY_PARTS = 256;
 
-/** Receives each line. A line above the limit is reduced to its first and last bytes. */
 type LineSink = (text: string, isTooLong: boolean) => void;
 
 /** Splits a stream of bytes into lines. Buffers at most one line of `maxBytes`. */

@@ -1,7 +1,5 @@
-import type { Writable } from 'node:stream';
 import type { Clock } from '../../internal/clock.js';
 import { toJson } from '../../internal/json.js';
-import { createDeferred, type Deferred } from '../../internal/promise.js';
 import { type OpenProcess, openProcess } from '../../process/open-process.js';
 import { bytesOf, type GroupEnd, type Spawn } from '../../process/process-group.js';
 import type { ProcessLaunch } from '../config/launch.js';
@@ -10,7 +8,6 @@ import { type JsonRpcMessage, readMessages, tooLongAnswer } from './json-rpc.js'
 import { idAtEnds, LineReader } from './line-reader.js';
 import { deliver, type McpTransport } from './transport.js';
 
-/** The program of a server, its environment and its limits. */
 export interface ProcessTransportOptions extends ProcessLaunch {
   readonly server: string;
   readonly maxBytes: number;
@@ -20,18 +17,14 @@ export interface ProcessTransportOptions extends ProcessLaunch {
   readonly spawn: Spawn | undefined;
   /** Removes secrets from a string. Called before a string is cut, because a part of a secret is not found. */
   readonly redact: (text: string) => string;
-  /** Called with each line of the standard error. A line over 64 KiB is replaced by a note of its length. */
   readonly onStderrLine: (line: string) => void;
 }
 
-const DONE = Promise.resolve();
 /** Bytes that may wait for a server that does not read its input, as a multiple of the size of one message. */
 const MAX_WAITING = 4;
 /** The part of the standard error that is kept, and the longest line that is logged. */
 const STDERR_BYTES = 65_536;
-/** The part of the standard error that goes into a message. */
 const STDERR_SHOWN = 2_000;
-/** Number of characters of an invalid line that the log contains. */
 const LINE_SHOWN = 200;
 /** Reading pauses after a chunk of this size, so that a server that writes endlessly does not block the event loop. */
 const LARGE_BYTES = 16_384;
@@ -49,8 +42,6 @@ export class ProcessTransport implements McpTransport {
   ending: string | undefined = undefined;
   private process: OpenProcess | undefined = undefined;
   private closed = false;
-  /** Settles when the server reads its input again. Undefined if the input takes more data. */
-  private drained: Deferred<void> | undefined = undefined;
   /** Only the first invalid line is reported, since a server may write nothing but invalid lines. */
   private hasReported = false;
 
@@ -87,20 +78,17 @@ export class ProcessTransport implements McpTransport {
     });
   }
 
-  /**
-   * Writes a message. While the server does not read its input, resolves only when it reads again. Rejects if the
-   * transport ends before. Ends the transport if too many bytes wait for the server.
-   */
-  send(message: JsonRpcMessage): Promise<void> {
-    if (this.process === undefined || this.closed) return Promise.reject(this.notRunning());
-    const { stdin } = this.process;
-    if (stdin.write(`${toJson(message)}\n`)) return DONE;
-    const drained = this.untilDrained(stdin);
-    if (stdin.writableLength > MAX_WAITING * this.options.maxBytes) {
-      this.announceEnd(`it does not read its input, and ${stdin.writableLength} bytes wait for it`);
-      void this.process.stop();
+  /** Writes a message. Ends the server if too many bytes wait for it. */
+  async send(message: JsonRpcMessage): Promise<void> {
+    const { process, options } = this;
+    if (!this.closed) process?.stdin.write(`${toJson(message)}\n`);
+    const { writableLength = 0 } = process?.stdin ?? {};
+    if (writableLength > MAX_WAITING * options.maxBytes) {
+      this.announceEnd(`it does not read its input, and ${writableLength} bytes wait for it`);
+      void process?.stop();
     }
-    return drained;
+    if (this.closed || process === undefined)
+      throw new McpConnectError(options.server, this.ending ?? 'its process is not running');
   }
 
   /** Pending requests fail at once. Resolves when the server's process group has ended. */
@@ -155,25 +143,7 @@ export class ProcessTransport implements McpTransport {
     if (this.closed) return;
     this.closed = true;
     this.ending = reason;
-    this.drained?.reject(this.notRunning());
     this.onclose?.();
-  }
-
-  private untilDrained(stdin: Writable): Promise<void> {
-    if (this.drained !== undefined) return this.drained.promise;
-    const drained = createDeferred<void>();
-    // The sender of a response does not wait for it.
-    drained.promise.catch(() => {});
-    stdin.once('drain', () => {
-      this.drained = undefined;
-      drained.resolve();
-    });
-    this.drained = drained;
-    return drained.promise;
-  }
-
-  private notRunning(): McpConnectError {
-    return new McpConnectError(this.options.server, this.ending ?? 'its process is not running');
   }
 
   private report(problem: string): void {

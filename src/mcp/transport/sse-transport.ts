@@ -1,8 +1,7 @@
 import { createDeferred } from '../../internal/promise.js';
 import { McpUnavailableError } from '../error.js';
-import { Channel } from './channel.js';
-import { readEvents, type ServerSentEvent } from './event-stream.js';
-import { HttpClient, type HttpOptions, isEventStream } from './http-client.js';
+import { HttpClient, type HttpOptions } from './http-client.js';
+import { isEventStream, readEvents, type ServerSentEvent } from './http-response.js';
 import { AnswerTooLongError, type JsonRpcMessage } from './json-rpc.js';
 import type { McpTransport } from './transport.js';
 
@@ -11,19 +10,17 @@ export class SseTransport implements McpTransport {
   onclose: (() => void) | undefined = undefined;
   onerror: ((error: Error) => void) | undefined = undefined;
   onmessage: ((message: JsonRpcMessage) => void) | undefined = undefined;
-  private readonly channel: Channel;
   private readonly http: HttpClient;
   /** The URL that messages are sent to. The server sends it in its first event. */
   private readonly endpoint = createDeferred<URL>();
 
   constructor(private readonly options: HttpOptions) {
-    this.channel = new Channel(options, this);
-    this.http = new HttpClient(options, this.channel);
+    this.http = new HttpClient(options, this);
     this.endpoint.promise.catch(() => {});
   }
 
   get ending(): string | undefined {
-    return this.channel.ending;
+    return this.http.ending;
   }
 
   get protocolVersion(): string | undefined {
@@ -35,16 +32,14 @@ export class SseTransport implements McpTransport {
   }
 
   async start(): Promise<void> {
-    const response = await this.http.openStream(this.channel.closing.signal);
+    const response = await this.http.openStream(this.http.closing.signal);
     if (!isEventStream(response)) throw await this.http.refusal(response);
     void this.listen(response);
     await this.endpoint.promise;
   }
 
   async send(message: JsonRpcMessage): Promise<void> {
-    this.channel.throwIfClosed();
-    const url = await this.endpoint.promise;
-    await this.channel.whileOpen((signal) => this.http.post(message, { url, signal }));
+    await this.http.whileOpen(async (signal) => this.http.post(message, { url: await this.endpoint.promise, signal }));
   }
 
   async close(): Promise<void> {
@@ -54,16 +49,15 @@ export class SseTransport implements McpTransport {
   private async listen({ body }: Response): Promise<void> {
     try {
       for await (const event of readEvents(body, this.options.maxBytes)) this.take(event);
-      this.end('the event stream has ended');
     } catch (error) {
-      this.end(error instanceof AnswerTooLongError ? error.message : 'the event stream has ended');
+      if (error instanceof AnswerTooLongError) this.end(error.message);
     }
+    this.end('the event stream has ended');
   }
 
   private take({ name, data }: ServerSentEvent): void {
     if (name === 'endpoint') this.setEndpoint(data);
-    if (name !== 'message' || data === '') return;
-    for (const message of this.channel.read(data)) this.channel.receive(message);
+    if (name === 'message' && data !== '') this.http.receive(data);
   }
 
   /** Accepts only a URL of the same origin, since the configured headers are sent there. */
@@ -75,7 +69,7 @@ export class SseTransport implements McpTransport {
   }
 
   private end(reason: string | undefined): void {
-    this.channel.end(reason);
+    this.http.end(reason);
     this.endpoint.reject(new McpUnavailableError(this.options.server, reason ?? 'it was closed'));
   }
 }

@@ -1,17 +1,8 @@
 import { describeError } from '../../errors.js';
-import { onAbort } from '../../internal/stop.js';
+import { Stop } from '../../internal/stop.js';
 import { McpRequestError } from '../error.js';
-import { Channel } from './channel.js';
-import { readEvents } from './event-stream.js';
-import {
-  HttpClient,
-  type HttpOptions,
-  HttpStatusError,
-  isEventStream,
-  mediaTypeOf,
-  readText,
-  release,
-} from './http-client.js';
+import { HttpClient, type HttpOptions, HttpStatusError, statelessHeaders } from './http-client.js';
+import { isEventStream, mediaTypeOf, readEvents, readText, release } from './http-response.js';
 import {
   AnswerTooLongError,
   BROKEN_OFF,
@@ -22,27 +13,23 @@ import {
   type RequestId,
   tooLongAnswer,
 } from './json-rpc.js';
-import { statelessHeaders } from './stateless-headers.js';
 import { pauseFor } from './time-limits.js';
 import type { McpTransport, SendOptions } from './transport.js';
 
 /** Milliseconds that a body may stay open after its response message. */
 const SETTLE_MS = 500;
-/** Time limit in milliseconds of the request that ends the session. */
 const GOODBYE_MS = 1_000;
 /** Milliseconds before a stream is opened again, unless the server sets another delay. */
 const PAUSE_MS = 1_000;
 const MIN_PAUSE_MS = 200;
 
-/** A pending request. */
 interface Exchange {
-  readonly controller: AbortController;
+  readonly stop: Stop;
   isAnswered: boolean;
-  /** The timer that cancels a body which stays open after its response message. */
+  /** Cancels a body that stays open after its response message. */
   timer: unknown;
 }
 
-/** The position in a stream from which a new stream continues. */
 interface Position {
   eventId: string | undefined;
   retryMs: number;
@@ -58,20 +45,15 @@ export class StreamableTransport implements McpTransport {
   onmessage: ((message: JsonRpcMessage) => void) | undefined = undefined;
   oninterrupted: (() => void) | undefined = undefined;
   readonly hasPerRequestStream = true;
-  private readonly channel: Channel;
   private readonly http: HttpClient;
   private readonly exchanges = new Map<string, Exchange>();
 
   constructor(private readonly options: HttpOptions) {
-    this.channel = new Channel(options, this);
-    this.http = new HttpClient(options, this.channel);
-    this.channel.closing.onStop(() => {
-      for (const { controller } of this.exchanges.values()) controller.abort();
-    });
+    this.http = new HttpClient(options, this);
   }
 
   get ending(): string | undefined {
-    return this.channel.ending;
+    return this.http.ending;
   }
 
   get protocolVersion(): string | undefined {
@@ -85,14 +67,13 @@ export class StreamableTransport implements McpTransport {
   async start(): Promise<void> {}
 
   async send(message: JsonRpcMessage, options: SendOptions = {}): Promise<void> {
-    this.channel.throwIfClosed();
-    if ('method' in message && message.id !== undefined) await this.ask(message, message.id, options);
-    else await this.tell(message);
+    if (!('method' in message) || message.id === undefined) return this.tell(message);
+    const { id } = message;
+    await this.http.whileOpen(() => this.ask(message, id, options));
   }
 
-  /** Tells the server that the session is over. */
   async close(): Promise<void> {
-    if (!this.channel.end(undefined) || this.http.sessionId === undefined) return;
+    if (!this.http.end(undefined) || this.http.sessionId === undefined) return;
     const goodbye = this.http.request({ method: 'DELETE', signal: AbortSignal.timeout(GOODBYE_MS) });
     await goodbye.then(release).catch(() => {});
   }
@@ -100,40 +81,39 @@ export class StreamableTransport implements McpTransport {
   /** Sends a notification or a response. Ignores failures after `close`. */
   private async tell(message: JsonRpcMessage): Promise<void> {
     const { method = '', params } = 'method' in message ? message : {};
-    if (method === 'notifications/cancelled') this.exchanges.get(String(params?.requestId))?.controller.abort();
+    if (method === 'notifications/cancelled') this.exchanges.get(String(params?.requestId))?.stop.stop(undefined);
     try {
-      release(await this.channel.whileOpen((signal) => this.http.post(message, { signal })));
+      release(await this.http.whileOpen((signal) => this.http.post(message, { signal })));
     } catch (error) {
-      if (!this.channel.isClosed || this.ending !== undefined) throw error;
+      if (!this.http.closing.stopped || this.ending !== undefined) throw error;
     }
-    if (method === 'notifications/initialized') void this.listen();
+    if (method === 'notifications/initialized') void this.listen().catch(() => {});
   }
 
-  /** Sends a request. Resolves when its response was delivered. */
   private async ask(message: JsonRpcMessage, id: RequestId, { headers, requestSignal }: SendOptions): Promise<void> {
-    const controller = new AbortController();
-    const { signal } = controller;
-    const exchange: Exchange = { controller, isAnswered: false, timer: undefined };
+    const stop = new Stop();
+    stop.follow(requestSignal);
+    stop.followStop(this.http.closing);
+    const exchange: Exchange = { stop, isAnswered: false, timer: undefined };
     this.exchanges.set(String(id), exchange);
-    const unfollow = onAbort(requestSignal, () => controller.abort());
     try {
-      await this.readAnswer(await this.http.post(message, { signal, headers }), exchange);
-      if (signal.aborted || exchange.isAnswered) return;
+      await this.readAnswer(await this.http.post(message, { signal: stop.signal, headers }), exchange);
+      if (stop.stopped || exchange.isAnswered) return;
       this.receive(failedAnswer(id, BROKEN_OFF, 'The connection ended before the response arrived.'));
     } catch (error) {
-      if (signal.aborted || exchange.isAnswered) return;
+      if (stop.stopped || exchange.isAnswered) return;
       const answer = answerIn(error, { message, id }, this.http.isStateless);
       if (answer === undefined) throw error;
       this.receive(answer);
     } finally {
-      unfollow();
+      stop.release();
       this.exchanges.delete(String(id));
       this.options.clock.clearTimeout(exchange.timer);
     }
   }
 
   private async readAnswer(response: Response, exchange: Exchange): Promise<void> {
-    const { signal } = exchange.controller;
+    const { signal } = exchange.stop;
     if (isEventStream(response)) {
       // Without the id of an event, the server cannot continue the stream.
       const isOver = ({ eventId }: Position) => exchange.isAnswered || eventId === undefined || this.http.isStateless;
@@ -141,13 +121,13 @@ export class StreamableTransport implements McpTransport {
     }
     if (mediaTypeOf(response) !== 'application/json') throw await this.http.refusal(response);
     const text = await this.untilInterrupted(readText(response, this.options.maxBytes), signal);
-    if (text !== undefined) for (const message of this.channel.read(text)) this.receive(message);
+    if (text !== undefined) this.http.receive(text, (message) => this.receive(message));
   }
 
   /** Receives messages that the server sends on its own. A server may refuse this stream with any response. */
   private async listen(): Promise<void> {
-    const isOffered = await this.channel.whileOpen((signal) => this.listenUntil(signal));
-    if (isOffered && !this.channel.isClosed) this.oninterrupted?.();
+    const isOffered = await this.http.whileOpen((signal) => this.listenUntil(signal));
+    if (isOffered && !this.http.closing.stopped) this.oninterrupted?.();
   }
 
   /**
@@ -163,7 +143,7 @@ export class StreamableTransport implements McpTransport {
       }
       await this.readStreams(response, closed, () => false);
     } catch (error) {
-      if (error instanceof AnswerTooLongError) this.channel.end(error.message);
+      if (error instanceof AnswerTooLongError) this.http.end(error.message);
     }
     return true;
   }
@@ -191,7 +171,7 @@ export class StreamableTransport implements McpTransport {
       if (id !== undefined) position.eventId = id;
       if (retryMs !== undefined) position.retryMs = retryMs;
       if (data.trim() === '' || name !== 'message') continue;
-      for (const message of this.channel.read(data)) this.receive(message);
+      this.http.receive(data, (message) => this.receive(message));
     }
   }
 
@@ -211,9 +191,9 @@ export class StreamableTransport implements McpTransport {
     if (exchange !== undefined && !exchange.isAnswered) {
       exchange.isAnswered = true;
       // The body should end with its response. A body that continues is cancelled.
-      exchange.timer = this.options.clock.setTimeout(() => exchange.controller.abort(), SETTLE_MS);
+      exchange.timer = this.options.clock.setTimeout(() => exchange.stop.stop(undefined), SETTLE_MS);
     }
-    this.channel.receive(message);
+    this.http.deliver(message);
   }
 }
 

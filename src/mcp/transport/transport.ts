@@ -1,10 +1,7 @@
 import type { JsonRpcMessage } from './json-rpc.js';
 
-/** Options of one message. */
 export interface SendOptions {
-  /** HTTP headers of this message. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Ends the HTTP exchange of this message. */
   readonly requestSignal?: AbortSignal | undefined;
 }
 

@@ -251,7 +251,6 @@ describe('a configuration file', () => {
     expect(mcp.status().map(({ name, state }) => [name, state])).toEqual([
       ['constructor', 'connected'],
       ['x', 'unavailable'],
-      ['__proto__', 'invalid'],
     ]);
     expect(Object.keys(Object.prototype)).toEqual([]);
     expect(await call(mcp, mcp.tools.list()[0]?.name ?? '')).toMatchObject({ content: 'echo: {}' });

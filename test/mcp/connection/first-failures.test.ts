@@ -74,7 +74,7 @@ describe('a server that a package runner installs', () => {
     });
 
     expect(mcp.status()[0]?.lastError).toBe(
-      'The connection to MCP server "slow" took longer than 300 ms. Raise `timeouts.installMs` if the installation needs more time.',
+      'The connection to MCP server "slow" took longer than 300 ms. Raise `timeouts.installMs` if the server needs more time.',
     );
   });
 
@@ -105,14 +105,9 @@ test.each([
   ['/usr/bin/npx', [], true],
   ['C:\\node\\npx.cmd', ['a'], true],
   ['cmd', ['/c', 'npx', '-y', 'a'], true],
-  ['npm', ['exec', '--', 'a'], true],
-  ['npm', ['--silent', 'exec', 'a'], true],
-  ['npm', ['start'], false],
-  ['pnpm', ['dlx', 'a'], true],
-  ['uvx', ['a'], true],
+  ['cmd', ['/c', 'node', 'npx'], false],
   ['uv', ['tool', 'run', 'a'], true],
   ['docker', ['run', '-i', 'a'], true],
-  ['docker', ['exec', 'a'], false],
   ['node', ['server.js'], false],
   ['constructor', [], false],
 ])('tells if a command may install a package: %s %j', (command, args, expected) => {

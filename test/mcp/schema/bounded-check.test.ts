@@ -1,7 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { defaultLimits } from '../../../src/mcp/config/settings.js';
-import { boundedCheck } from '../../../src/mcp/schema/bounded-check.js';
-import { CheckWorker } from '../../../src/mcp/schema/check-worker.js';
+import { boundedCheck, CheckWorker } from '../../../src/mcp/schema/bounded-check.js';
 import { compileJsonSchema } from '../../../src/tools/json-schema-check.js';
 import { longestHold } from '../../support/mcp/longest-hold.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { toolFilter } from '../../../src/mcp/server/list-tools.js';
+import { toolFilter } from '../../../src/mcp/server/tool-list.js';
 
 describe('patterns of tool names', () => {
   test.each([

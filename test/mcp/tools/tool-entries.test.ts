@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { defaultLimits } from '../../../src/mcp/config/settings.js';
-import { type ReadTools, readTools } from '../../../src/mcp/server/list-tools.js';
+import { readTools } from '../../../src/mcp/server/tool-list.js';
 import { longestHold } from '../../support/mcp/longest-hold.js';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -35,8 +35,8 @@ const large: Readonly<Record<string, () => Schema>> = {
   },
 };
 
-function read(entries: readonly unknown[], signal = new AbortController().signal): Promise<ReadTools> {
-  return readTools(entries, { limits: defaultLimits, isWanted: () => true, signal });
+function read(entries: readonly unknown[], signal = new AbortController().signal): ReturnType<typeof readTools> {
+  return readTools(entries, { limits: defaultLimits, excludeTools: [], signal });
 }
 
 function entriesOf(schema: () => Schema, count: number): readonly unknown[] {
@@ -47,7 +47,7 @@ describe('reading a list of tools with large schemas', () => {
   test.each(Object.entries(large))('does not hold the thread: %s', { timeout: 60_000 }, async (_keyword, schema) => {
     expect(JSON.stringify(schema()).length).toBeLessThan(defaultLimits.schemaLength);
     const entries = entriesOf(schema, 2);
-    let found: ReadTools | undefined;
+    let found: Awaited<ReturnType<typeof readTools>> | undefined;
 
     expect(
       await longestHold(async () => {

@@ -6,8 +6,7 @@ import { MAX_TIMER_MS } from '../../../internal/clock.js';
 import type { AuthSdk } from '../../transport/authorization.js';
 import type { McpTransport } from '../../transport/transport.js';
 import { capabilitiesOf } from '../answer-server.js';
-import type { McpAnswer, McpParams } from '../options.js';
-import type { Sdk, SdkClient, SdkClientOptions, SdkRequestOptions } from '../sdk.js';
+import type { McpAnswer, McpParams, Sdk, SdkClient, SdkClientOptions, SdkRequestOptions } from '../sdk.js';
 
 /** Imports the SDK. Rejects with a PackageMissingError if it is not installed. */
 export async function loadSdk(): Promise<Sdk> {
@@ -18,24 +17,16 @@ export async function loadSdk(): Promise<Sdk> {
     return {
       revisions: ['2025-11-25'],
       createClient: (transport, options) => new ClientV1(sdk, transport, options),
-      loadAuth,
+      loadAuth: async () => {
+        const { auth, extractWWWAuthenticateParams } = await import('@modelcontextprotocol/sdk/client/auth.js');
+        return { auth: auth as AuthSdk['auth'], challengeIn: extractWWWAuthenticateParams };
+      },
     };
   } catch (error) {
     throw new PackageMissingError('@modelcontextprotocol/sdk', error);
   }
 }
 
-async function loadAuth(): Promise<AuthSdk> {
-  // Bundlers tolerate a missing package only if it is imported inside `try`.
-  try {
-    const { auth, extractWWWAuthenticateParams } = await import('@modelcontextprotocol/sdk/client/auth.js');
-    return { auth: auth as AuthSdk['auth'], challengeIn: extractWWWAuthenticateParams };
-  } catch (error) {
-    throw new PackageMissingError('@modelcontextprotocol/sdk', error);
-  }
-}
-
-/** The exports of the SDK that are used at run time. */
 interface SdkV1 {
   readonly Client: typeof Client;
   readonly ResultSchema: typeof ResultSchema;

@@ -2,22 +2,49 @@ import type {
   Client,
   JsonSchemaValidator,
   jsonSchemaValidator,
+  RequestOptions,
   StandardSchemaV1,
   VersionNegotiationMode,
 } from '@modelcontextprotocol/client';
+import { PackageMissingError } from '../../../errors.js';
 import { MAX_TIMER_MS } from '../../../internal/clock.js';
+import { isObject } from '../../../internal/json.js';
 import { Stop } from '../../../internal/stop.js';
+import type { AuthSdk } from '../../transport/authorization.js';
+import type { JsonRpcMessage } from '../../transport/json-rpc.js';
 import type { McpTransport } from '../../transport/transport.js';
 import { capabilitiesOf } from '../answer-server.js';
-import type { McpAnswer, McpParams } from '../options.js';
-import type { SdkClient, SdkClientOptions, SdkRequestOptions } from '../sdk.js';
+import type { McpAnswer, McpParams, Sdk, SdkClient, SdkClientOptions, SdkRequestOptions } from '../sdk.js';
 import { HeaderTools } from './header-tools.js';
-import { hideResult, shownResult } from './hidden-result.js';
 import { followTools } from './subscription.js';
 import { finishTask, TASKS } from './task.js';
 
-/** The exports of the SDK that are used at run time. */
-type SdkV2 = Pick<typeof import('@modelcontextprotocol/client'), 'Client' | 'InMemoryResponseCacheStore'>;
+type SdkV2 = typeof import('@modelcontextprotocol/client');
+
+/** Imports the SDK. Rejects with a PackageMissingError if it is not installed. */
+export async function loadSdk(): Promise<Sdk> {
+  try {
+    const sdk = await import('@modelcontextprotocol/client');
+    return {
+      revisions: ['2025-11-25', '2026-07-28'],
+      createClient: (transport, options) => new ClientV2(sdk, transport, options),
+      loadAuth: async () => ({
+        auth: sdk.auth as AuthSdk['auth'],
+        challengeIn: (refused, granted) => challengeIn(sdk, refused, granted),
+      }),
+    };
+  } catch (error) {
+    throw new PackageMissingError('@modelcontextprotocol/client', error);
+  }
+}
+
+function challengeIn(sdk: SdkV2, refused: Response, granted: string | undefined) {
+  const { error, scope, resourceMetadataUrl } = sdk.extractWWWAuthenticateParams(refused);
+  if (error !== 'insufficient_scope') return { scope, resourceMetadataUrl };
+  // A refreshed token would have the old scope.
+  const wider = sdk.computeScopeUnion(granted, scope);
+  return { scope: wider, resourceMetadataUrl, forceReauthorization: sdk.isStrictScopeSuperset(wider, granted) };
+}
 
 const MODES: Readonly<Record<SdkClientOptions['revision'], VersionNegotiationMode>> = {
   auto: 'auto',
@@ -39,13 +66,12 @@ const unchecked: jsonSchemaValidator = {
   getValidator: <T>() => ((data: T) => ({ valid: true, data, errorMessage: undefined })) as JsonSchemaValidator<T>,
 };
 
-/** Resources of one connection that the SDK remembers. */
 const MOST_RESOURCES = 32;
 /** A log message of this level or above is sent along with the answer to a request. */
 const LOG_LEVEL = { _meta: { 'io.modelcontextprotocol/logLevel': 'info' } };
 
 /** The client of `@modelcontextprotocol/client` 2.x, which speaks all revisions. */
-export class ClientV2 implements SdkClient {
+class ClientV2 implements SdkClient {
   private readonly client: Client;
   private readonly tools: HeaderTools;
   private readonly closing = new Stop();
@@ -139,15 +165,7 @@ export class ClientV2 implements SdkClient {
     void followTools(client, { clock, closed: closing.signal, onChange: onToolsChanged, onError });
   }
 
-  private ask(
-    method: string,
-    params: McpParams,
-    options: {
-      readonly signal: AbortSignal;
-      readonly timeout: number;
-      readonly onprogress: SdkRequestOptions['onProgress'];
-    },
-  ): Promise<McpAnswer> {
+  private ask(method: string, params: McpParams, options: RequestOptions): Promise<McpAnswer> {
     const toolDefinition = method === 'tools/call' ? this.tools.find(params.name) : undefined;
     if (toolDefinition !== undefined) {
       return this.client.callTool(params as { name: string }, { ...options, toolDefinition });
@@ -180,6 +198,32 @@ export class ClientV2 implements SdkClient {
       this.options.connection.onToolsChanged();
     }
   }
+}
+
+/** A result of every method that the SDK accepts. */
+const EMPTY = {
+  resultType: 'complete',
+  ...{ tools: [], resources: [], resourceTemplates: [], prompts: [], content: [], contents: [], messages: [] },
+};
+
+/**
+ * Puts the result of a message into a field of an empty one. The SDK would refuse a whole list because of one invalid entry,
+ * and a whole answer because of content of an unknown type. Questions to the user and revisions stay, since the SDK reads them.
+ */
+function hideResult(message: JsonRpcMessage): void {
+  if (!('result' in message)) return;
+  const { result } = message;
+  const { resultType, supportedVersions, ttlMs, cacheScope } = result;
+  if (resultType === 'input_required' || supportedVersions !== undefined) return;
+  const lifetime = Number.isSafeInteger(ttlMs) && Number(ttlMs) > 0 ? { ttlMs, cacheScope: 'private' } : NO_LIFETIME;
+  const scope = cacheScope === 'public' ? { cacheScope } : {};
+  Object.assign(message, { result: { ...EMPTY, ...lifetime, ...scope, hidden: result } });
+}
+
+const NO_LIFETIME = { ttlMs: 0, cacheScope: 'private' };
+
+function shownResult(answer: McpAnswer): McpAnswer {
+  return isObject(answer.hidden) ? answer.hidden : answer;
 }
 
 /** Adds the mismatches of an invalid result to its error. The SDK writes them into the message as JSON. */

@@ -1,5 +1,5 @@
 import { isObject } from '../../../internal/json.js';
-import type { ConnectionOptions } from '../options.js';
+import type { ConnectionOptions } from '../sdk.js';
 
 /** The definition of a tool, as far as the SDK needs it to send the headers of a call. */
 interface HeaderTool {

@@ -5,10 +5,8 @@ import { pauseFor } from '../../transport/time-limits.js';
 /** Pauses in milliseconds before a subscription is opened again. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
-/** Time limit in milliseconds for the acknowledgment of a subscription. */
 const ACKNOWLEDGE_MS = 60_000;
 
-/** Options of `followTools`. */
 interface Following {
   readonly clock: Clock;
   readonly closed: AbortSignal;

@@ -3,11 +3,9 @@ import { isObject } from '../../../internal/json.js';
 import { McpRequestError } from '../../error.js';
 import { wholeError } from '../../transport/json-rpc.js';
 import { pauseFor } from '../../transport/time-limits.js';
-import type { AnswerServer } from '../answer-server.js';
-import type { McpAnswer, McpParams } from '../options.js';
-import { AnswerError } from '../questions.js';
+import { AnswerError } from '../answer-server.js';
 import { keepErrorData } from '../request-error.js';
-import type { SdkRequestOptions } from '../sdk.js';
+import type { McpAnswer, McpParams, SdkRequestOptions, ServerAnswers } from '../sdk.js';
 
 /** The extension of the protocol that lets a server answer a call with a task. */
 export const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
@@ -16,12 +14,10 @@ export const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 const PAUSE_MS = 1_000;
 const MIN_PAUSE_MS = 100;
 
-/** Options of `finishTask`. */
 interface TaskOptions extends SdkRequestOptions {
   readonly server: string;
   readonly clock: Clock;
-  /** Answers what the task asks the client. */
-  readonly answers: AnswerServer;
+  readonly answers: ServerAnswers;
   readonly request: (method: string, params: McpParams, signal?: AbortSignal) => Promise<McpAnswer>;
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readEvents, type ServerSentEvent } from '../../../src/mcp/transport/event-stream.js';
+import { readEvents, type ServerSentEvent } from '../../../src/mcp/transport/http-response.js';
 
 async function* chunksOf(bytes: Uint8Array, cuts: readonly number[]): AsyncGenerator<Uint8Array> {
   let from = 0;

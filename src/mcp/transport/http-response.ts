@@ -1,5 +1,30 @@
 import { AnswerTooLongError } from './json-rpc.js';
 
+/** Reads a body as a string. Throws an AnswerTooLongError if it has more than `maxBytes`. */
+export async function readText({ body }: Response, maxBytes: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let size = 0;
+  let text = '';
+  for await (const chunk of body ?? []) {
+    size += chunk.length;
+    if (size > maxBytes) throw new AnswerTooLongError(maxBytes);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+export function release({ body }: Response): void {
+  body?.cancel().catch(() => {});
+}
+
+export function isEventStream(response: Response): boolean {
+  return response.ok && mediaTypeOf(response) === 'text/event-stream';
+}
+
+export function mediaTypeOf({ headers }: Response): string {
+  return headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
+}
+
 /** One server-sent event. An event without data still carries its id and its retry time. */
 export interface ServerSentEvent {
   readonly name: string;
@@ -44,8 +69,8 @@ export async function* readEvents(
 }
 
 function eventOf(lines: readonly string[]): ServerSentEvent {
-  const valuesOf = (field: string) =>
-    lines.filter((line) => line === field || line.startsWith(`${field}:`)).map((line) => fieldValue(line, field));
+  const fields = lines.map((line) => /^([^:]*):? ?(.*)$/s.exec(line) ?? []);
+  const valuesOf = (field: string) => fields.flatMap(([, name, value = '']) => (name === field ? [value] : []));
   const retry = valuesOf('retry').at(-1);
   return {
     name: valuesOf('event').at(-1) || 'message',
@@ -53,8 +78,4 @@ function eventOf(lines: readonly string[]): ServerSentEvent {
     id: valuesOf('id').at(-1),
     retryMs: retry !== undefined && /^\d{1,9}$/.test(retry) ? Number(retry) : undefined,
   };
-}
-
-function fieldValue(line: string, field: string): string {
-  return line.slice(field.length + 1).replace(/^ /, '');
 }
