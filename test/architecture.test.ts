@@ -12,7 +12,12 @@ import {
   sizeViolations,
 } from './support/architecture/shape.js';
 import { readSources, type SourceFile } from './support/architecture/source-file.js';
-import { agentViolations, nameViolations, rootViolations } from './support/architecture/surface.js';
+import {
+  agentViolations,
+  nameViolations,
+  privateWordViolations,
+  rootViolations,
+} from './support/architecture/surface.js';
 
 // The compiler parses every file, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
@@ -182,6 +187,16 @@ const rules: readonly Rule[] = [
       [{ 'agent/runLoop.ts': '' }, ['agent/runLoop.ts is not in kebab-case']],
       [{ 'agent/types.ts': '' }, ['agent/types.ts says nothing of what it holds']],
       [{ 'agent/index.ts': '' }, ['agent/index.ts says nothing of what it holds']],
+    ],
+  },
+  {
+    title: 'identifiers have no private words',
+    check: privateWordViolations,
+    bad: [
+      [{ 'a.ts': 'const weighAnswer = 1;' }, ['a.ts names `weighAnswer`: use check, compare or rank']],
+      [{ 'a.ts': 'function f(said: string) {}' }, ['a.ts names `said`: use the kind of value: text, answer, entry']],
+      [{ 'a.ts': 'const { tellMoment } = b;' }, ['a.ts names `tellMoment`: use report, notify or send']],
+      [{ 'a.ts': 'const weight = 1; const retold = 2;' }, []],
     ],
   },
 ];

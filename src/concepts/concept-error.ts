@@ -18,8 +18,8 @@ export class ConceptCommandError extends KeelsonError {
   readonly stderr: string;
 
   constructor(command: string, problem: string, stderr: string) {
-    const said = stderr.trim().slice(-500);
-    super(`The concept command "${command}" failed (${problem})${said === '' ? '.' : `: ${said}`}`);
+    const output = stderr.trim().slice(-500);
+    super(`The concept command "${command}" failed (${problem})${output === '' ? '.' : `: ${output}`}`);
     this.stderr = stderr;
   }
 }

@@ -20,8 +20,8 @@ export function changesBetween(before: readonly ComparedItem[], after: readonly 
   const added: string[] = [];
   const changed: string[] = [];
   const unchanged: string[] = [];
-  const take = (isMeant: (item: ComparedItem) => boolean) => {
-    const at = left.findIndex(isMeant);
+  const take = (isWanted: (item: ComparedItem) => boolean) => {
+    const at = left.findIndex(isWanted);
     return at < 0 ? undefined : left.splice(at, 1)[0];
   };
   // Pairs equal items first, so that an item inserted before an equal one counts as the added item.

@@ -53,16 +53,16 @@ export function sliceBytes(bytes: Uint8Array): Uint8Array {
 /**
  * True if two values hold equal data. May return false for equal values if an object occurs twice in one of them.
  *
- * Objects for which `isTwin` returns true count as equal, and their content is not read.
+ * Objects for which `isEqual` returns true count as equal, and their content is not read.
  */
-export function isSameData(a: unknown, b: unknown, isTwin?: (left: object, right: object) => boolean): boolean {
+export function isSameData(a: unknown, b: unknown, isEqual?: (left: object, right: object) => boolean): boolean {
   const open: [unknown, unknown][] = [[a, b]];
   const seen = new Set<unknown>();
   for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
     const [left, right] = pair;
     if (Object.is(left, right)) continue;
     if (!isObject(left) || !isObject(right)) return false;
-    if (isTwin?.(left, right)) continue;
+    if (isEqual?.(left, right)) continue;
     if (seen.has(left)) return false;
     const kind = kindOf(left);
     if (kind === undefined || kind !== kindOf(right)) return false;

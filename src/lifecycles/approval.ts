@@ -8,7 +8,7 @@ import { hookRunOf, whileAsking } from '../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle, ToolCallNext, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import { deniedCall } from '../model/denial.js';
-import { tellEdit } from '../model/edited-call.js';
+import { withEditNote } from '../model/edited-call.js';
 import { assertEdit } from '../tools/edit-check.js';
 import { type EditedApproval, isEdit, kindOf, resolveEdit } from '../tools/edited-approval.js';
 import type { Tool, ToolResult, ToolRun } from '../tools/tool.js';
@@ -94,8 +94,8 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
       const need = call.needsApproval === true || (await needOf(call, { tools, when }));
       if (need === false) return next(call);
       const reason = typeof need === 'string' ? need : `"${call.name}" needs approval.`;
-      const told = hookRunOf(call.run)?.onMoment?.({ kind: 'approval', call, reason });
-      const refusal = told === undefined ? undefined : await told;
+      const pending = hookRunOf(call.run)?.onMoment?.({ kind: 'approval', call, reason });
+      const refusal = pending === undefined ? undefined : await pending;
       if (refusal !== undefined) return errorResult(deniedCall(refusal));
       const run = call.run as RunContext;
       const question = () => ask && whileAsking(run, reason, (signal) => ask(call, reason, signal));
@@ -125,7 +125,7 @@ async function runEdited<Context>(
   const needs = isRunByCaller(tool) ? 'result' : undefined;
   const kind = kindOf({ needs, needsApproval: call.needsApproval });
   await assertEdit({ id, name, tool, kind }, { approve: input });
-  return tellEdit(await next({ ...call, input, invalidInput: undefined } as ToolCallRequest), input);
+  return withEditNote(await next({ ...call, input, invalidInput: undefined } as ToolCallRequest), input);
 }
 
 /**

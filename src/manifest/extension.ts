@@ -58,7 +58,7 @@ export interface ManifestContent {
   /** Names of tools that are hidden from the model while the extension is active. */
   readonly excludedTools: readonly string[];
   /** Names of hooks with `onFailure: 'block'` that cannot be registered. The extension does not become active then. */
-  readonly lostGuards?: readonly string[] | undefined;
+  readonly unreadGuards?: readonly string[] | undefined;
 }
 
 /**

@@ -118,11 +118,11 @@ export interface McpTimeouts {
 /** The delay doubles after each failed attempt, and is then shortened at random by up to half. */
 export interface McpReconnectOptions {
   /** Delay before the first attempt in milliseconds. Default 500. */
-  readonly initialMs?: number | undefined;
+  readonly initialDelayMs?: number | undefined;
   /** Longest delay in milliseconds. Default 30,000. */
-  readonly maxMs?: number | undefined;
+  readonly maxDelayMs?: number | undefined;
   /** Failed attempts in a row until the server becomes unavailable. Default 10. */
-  readonly attempts?: number | undefined;
+  readonly maxRetries?: number | undefined;
 }
 
 /** Limits on what one server may send. */

@@ -24,9 +24,9 @@ export function inputOf(call: CallInput): unknown {
 }
 
 /** Returns a result that begins with a note for the model: a person changed the arguments. */
-export function tellEdit<Result extends Pick<ToolResultPart, 'content'>>(result: Result, input: unknown): Result {
+export function withEditNote<Result extends Pick<ToolResultPart, 'content'>>(result: Result, input: unknown): Result {
   const note = `The person changed the arguments to ${toJson(input)}.`;
   const { content } = result;
-  const told = typeof content === 'string' ? `${note}\n${content}` : [{ type: 'text', text: note }, ...content];
-  return { ...result, content: told };
+  const noted = typeof content === 'string' ? `${note}\n${content}` : [{ type: 'text', text: note }, ...content];
+  return { ...result, content: noted };
 }

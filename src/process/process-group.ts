@@ -54,7 +54,7 @@ const STDERR_BYTES = 65_536;
 export class ProcessGroup {
   readonly stderr: OutputTail;
   /** True if the group was signalled because this process is ending. */
-  toldByHost = false;
+  stoppedByHost = false;
   /** Resolves once and never rejects. After `terminate` it resolves within the grace time plus 300 milliseconds. */
   readonly ended: Promise<GroupEnd>;
   private readonly clock: Clock;
@@ -76,7 +76,7 @@ export class ProcessGroup {
     this.clock = options.clock ?? systemClock;
     this.stderr = new OutputTail(options.stderrBytes ?? STDERR_BYTES);
     this.release = killAtHostExit((signal) => {
-      this.toldByHost = true;
+      this.stoppedByHost = true;
       this.kill(signal);
     });
     this.listen();

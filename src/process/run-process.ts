@@ -38,7 +38,7 @@ export interface ProcessResult {
   /** True if a process outside the group still held the output open. That process was not killed. */
   readonly detachedChild: boolean;
   /** True if the program was signalled because this process is ending. */
-  readonly toldByHost: boolean;
+  readonly stoppedByHost: boolean;
   readonly durationMs: number;
 }
 
@@ -79,11 +79,11 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
     void group.ended.then(release);
   }
   const end = await group.ended;
-  if (group.toldByHost && end.exitCode !== 0) cause ??= 'aborted';
+  if (group.stoppedByHost && end.exitCode !== 0) cause ??= 'aborted';
   return {
     ...end,
     outcome: end.failure ? 'spawn-failed' : (cause ?? (end.signal === null ? 'exited' : 'signaled')),
-    toldByHost: group.toldByHost,
+    stoppedByHost: group.stoppedByHost,
     stdout: stdout.text(),
     stdoutTruncated: stdout.truncated,
     stderr: group.stderr.text(),
@@ -119,7 +119,7 @@ function writeInput({ child, ended }: ProcessGroup, stdin: RunProcessOptions['st
 }
 
 function notRun(outcome: 'aborted' | 'spawn-failed', failure?: SpawnFailure): ProcessResult {
-  const end = { exitCode: null, signal: null, failure, detachedChild: false, toldByHost: false, durationMs: 0 };
+  const end = { exitCode: null, signal: null, failure, detachedChild: false, stoppedByHost: false, durationMs: 0 };
   const output = { stdout: '', stdoutTruncated: false, stderr: '', stderrTruncated: false };
   return { ...end, ...output, outcome };
 }

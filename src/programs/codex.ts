@@ -38,7 +38,7 @@ export const codex: Program = {
       SubagentStart: { event: 'before_subagent', matched: true },
       SubagentStop: { event: 'after_subagent', matched: true },
       PreCompact: { event: 'before_compaction', matched: true },
-      PostCompact: { event: 'after_compaction', matched: true, told: true },
+      PostCompact: { event: 'after_compaction', matched: true, notifies: true },
       PermissionRequest: { event: 'permission_request', matched: true, aliases: true },
       Interrupt: { absent: 'an abort ends the run without hooks' },
     }),

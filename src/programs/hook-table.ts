@@ -94,7 +94,7 @@ export interface EventTable {
   /** True if hooks of the event can refuse something in the program. */
   readonly guards?: boolean;
   /** True if its answers decide nothing in the program. */
-  readonly told?: boolean;
+  readonly notifies?: boolean;
   /** How it differs here. */
   readonly differs?: string;
   readonly after?: 'success' | 'failure';

@@ -82,7 +82,7 @@ export class Guards {
     const dead = background ? 'nobody waits for its answer, so it refuses nothing' : nameCheck.deadReason(hook);
     if (denial !== undefined) return { ...guard, state: 'blocked', reason: denial };
     if (dead !== undefined) return { ...guard, state: 'error', reason: dead };
-    if (pattern?.doubt !== undefined) return { ...guard, state: 'in-doubt', reason: pattern.doubt };
+    if (pattern?.unsupported !== undefined) return { ...guard, state: 'in-doubt', reason: pattern.unsupported };
     return { ...guard, state: 'active' };
   }
 }

@@ -130,8 +130,8 @@ export type ValidatorError = Pick<OutputUnit, 'keyword' | 'error' | 'instanceLoc
 
 /** Converts errors of the validator to at most 20 issues. */
 export function issuesOf(errors: readonly ValidatorError[]): StandardIssue[] {
-  const telling = errors.filter((error) => !WRAPPERS.has(error.keyword));
-  return (telling.length > 0 ? telling : errors).slice(0, MOST_ISSUES).map((error) => ({
+  const specific = errors.filter((error) => !WRAPPERS.has(error.keyword));
+  return (specific.length > 0 ? specific : errors).slice(0, MOST_ISSUES).map((error) => ({
     message: error.keyword === 'false' ? 'Nothing is allowed here.' : error.error,
     path: error.instanceLocation.split('/').slice(1).map(stepOf),
   }));

@@ -48,7 +48,7 @@ describe('several servers', () => {
 
   test('S0-11.5: lists servers with their current states and tools', async () => {
     const servers = { good: raw(), failed: { command: 'nonexistent' }, lost: raw(), off: raw({}, { disabled: true }) };
-    const { mcp } = await connected({ servers, reconnect: { initialMs: 60_000, maxMs: 60_000 } });
+    const { mcp } = await connected({ servers, reconnect: { initialDelayMs: 60_000, maxDelayMs: 60_000 } });
     const brief = () => mcp.status().map(({ name, state, toolCount }) => ({ name, state, toolCount }));
     expect(brief()).toEqual([
       { name: 'good', state: 'connected', toolCount: 3 },

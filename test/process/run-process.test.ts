@@ -24,7 +24,7 @@ test('stdin, stdout, stderr and the exit code are passed on', async () => {
     stderrTruncated: false,
     failure: undefined,
     detachedChild: false,
-    toldByHost: false,
+    stoppedByHost: false,
     durationMs: expect.any(Number),
   });
 });

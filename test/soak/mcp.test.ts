@@ -47,7 +47,10 @@ test('a server that is killed repeatedly during calls leaves no processes, handl
 }, async () => {
   const log = join(temporaryFolder(), 'log');
   const before = resources();
-  const { mcp } = lab({ servers: { raw: raw({ log }), other: raw() }, reconnect: { initialMs: 1, maxMs: 2 } });
+  const { mcp } = lab({
+    servers: { raw: raw({ log }), other: raw() },
+    reconnect: { initialDelayMs: 1, maxDelayMs: 2 },
+  });
   await mcp.connect();
   const count = 200;
   const problems: string[] = [];

@@ -3,7 +3,7 @@ import type { HookRun } from '../../lifecycle/hook-run/hook-run.js';
 import { RejectedError } from '../../lifecycle/run-failure.js';
 import { type Waterfall, WaterfallCall } from '../../lifecycle/waterfall.js';
 import type { CompletedRun, RunResult } from '../run-result.js';
-import { tellOuterRun } from './outer-call.js';
+import { reportToOuterRun } from './outer-call.js';
 import type { Recorder, Run } from './run.js';
 import { ownerOf } from './run-config.js';
 import { Turn } from './turn/turn.js';
@@ -97,7 +97,7 @@ function complete(run: Run, text: string): RunResult<unknown> {
   run.end.finish();
   (run as HookRun).onEnd?.(result);
   ownerOf(run).life.endRun();
-  if (run.origin.parent !== undefined) tellOuterRun(run, result);
+  if (run.origin.parent !== undefined) reportToOuterRun(run, result);
   if (run.listeners.active) run.listeners.emit({ type: 'run-end', runId: run.context.id, result });
   config.part?.end();
   return result;

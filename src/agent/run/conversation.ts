@@ -76,7 +76,7 @@ export class Conversation {
   }
 
   /** Replaces the messages before `from` with a summary. */
-  summarize({ from, keep = [], shorten = [] }: Summary, told: Message | undefined): void {
+  summarize({ from, keep = [], shorten = [] }: Summary, replacement: Message | undefined): void {
     const { history } = this;
     const start = from === undefined ? history.length : history.indexOf(from);
     const kept = history.slice(0, start).filter((message) => keep.includes(message));
@@ -84,7 +84,7 @@ export class Conversation {
       const chars = shorten.find((one) => one.message === message)?.chars;
       return chars === undefined ? message : shortenResults(message, chars);
     };
-    const before = told === undefined ? kept : [...kept, told];
+    const before = replacement === undefined ? kept : [...kept, replacement];
     this.replace([...before, ...history.slice(start)].map(short));
   }
 

@@ -8,7 +8,7 @@ import type { RegisteredLifecycle } from '../../lifecycle/registered-lifecycle.j
 import { RunError } from '../../model/run-error.js';
 import { recordFailure } from '../run-result.js';
 import { SessionLostError } from '../session/session-error.js';
-import { tellOuterRun } from './outer-call.js';
+import { reportToOuterRun } from './outer-call.js';
 import type { Run } from './run.js';
 import { ownerOf } from './run-config.js';
 
@@ -49,7 +49,7 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   ownerOf(run).life.endRun();
   if (run.origin.parent !== undefined) {
     const { name, message } = error instanceof Error ? error : { name: 'Error', message: describeError(error) };
-    tellOuterRun(run, { ...record, messages, usage, status: 'failed', pending: [], error: { name, message } });
+    reportToOuterRun(run, { ...record, messages, usage, status: 'failed', pending: [], error: { name, message } });
   }
   if (listeners.active) {
     listeners.emit({ type: 'run-error', runId: run.context.id, error });

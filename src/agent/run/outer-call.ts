@@ -155,6 +155,6 @@ export function pathInside(parent: ToolRun | undefined): readonly string[] | und
 }
 
 /** Reports the end of a nested run to its tool call. Does nothing for a run without one. */
-export function tellOuterRun(run: InnerRun, ended: EndedRun): void {
+export function reportToOuterRun(run: InnerRun, ended: EndedRun): void {
   outerCallOf(run.origin.parent)?.keep(run, ended);
 }

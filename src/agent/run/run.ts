@@ -96,8 +96,8 @@ export interface Recorder {
   addResult(run: Run, part: ToolResultPart): void;
   /** Returns the recorder of a nested run of this turn, whose entries are part of the same record. */
   nested(place: NestedPlace): Recorder;
-  /** Adds a summary with the next save. `told` is the message of the summary in the run. */
-  summarize(run: Run, summary: Summary, told: Message | undefined): void;
+  /** Adds a summary with the next save. `replacement` is the message of the summary in the run. */
+  summarize(run: Run, summary: Summary, replacement: Message | undefined): void;
 }
 
 /** Stands for a run without session and stream. */
@@ -277,9 +277,9 @@ export class RunView implements RunContext {
     const { end, conversation, attached } = this[RUN];
     if (end.closing) throw new RunEndedError('run.summarize');
     if (summary.messages !== undefined) conversation.adopt(summary.messages);
-    const told = summary.text === '' ? undefined : summaryMessage(summary.text);
-    attached.recorder?.summarize(this[RUN], summary, told);
-    conversation.summarize(summary, told);
+    const replacement = summary.text === '' ? undefined : summaryMessage(summary.text);
+    attached.recorder?.summarize(this[RUN], summary, replacement);
+    conversation.summarize(summary, replacement);
   }
 
   end(action: RejectAction | RespondAction): void {

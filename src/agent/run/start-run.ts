@@ -89,10 +89,10 @@ export function userMessageOf(input: string | UserMessage): UserMessage {
 function expectedInput(input: unknown): string {
   const got = `got ${describeValue(input)}`;
   if (Array.isArray(input)) return `a string or a user message, ${got}; pass messages as \`run('', { messages })\``;
-  const meant = Object.keys(Object(input)).find((key) => ['messages', 'prompt', 'input'].includes(key));
-  if (meant === undefined) return `a string, or a message of role "user", ${got}`;
-  const call = meant === 'messages' ? "run('', { messages })" : `run(${meant}, options)`;
-  return `a string or a user message, got an object with \`${meant}\`; call \`${call}\``;
+  const key = Object.keys(Object(input)).find((name) => ['messages', 'prompt', 'input'].includes(name));
+  if (key === undefined) return `a string, or a message of role "user", ${got}`;
+  const call = key === 'messages' ? "run('', { messages })" : `run(${key}, options)`;
+  return `a string or a user message, got an object with \`${key}\`; call \`${call}\``;
 }
 
 /** Aborts the run when the signal aborts. The listener is removed when the run ends. */

@@ -97,7 +97,7 @@ export class OwnedRun {
     const { record, agent } = session;
     const { id, at, by, ...runOptions } = options;
     if (id !== undefined) await session.loadIfStored(id);
-    if (record.posts.works !== undefined) await works.tellLost(claim);
+    if (record.posts.works !== undefined) await works.reportLost(claim);
     const mailbox = new Mailbox({ record, claim, runId, now: () => agent.defaults.clock.now() });
     if (!record.posts.isEmpty) await mailbox.settle();
     const posted = id === undefined ? undefined : record.posts.stateOf(id);

@@ -147,7 +147,7 @@ export class SessionRecorder implements Recorder {
     this.start.claim.flush().catch(() => {});
   }
 
-  summarize(run: Run, { text, from, keep = [], shorten = [] }: Summary, told: Message | undefined): void {
+  summarize(run: Run, { text, from, keep = [], shorten = [] }: Summary, replacement: Message | undefined): void {
     this.collect(run);
     const idsOf = (message: Message) => this.idsOf(run.conversation.originOf(message));
     const { id } = this.writer.follow({
@@ -157,7 +157,7 @@ export class SessionRecorder implements Recorder {
       keep: keep.flatMap(idsOf),
       shorten: shorten.flatMap(({ message, chars }) => idsOf(message).map((one) => ({ id: one, chars }))),
     });
-    if (told !== undefined) this.ids.set(told, [id]);
+    if (replacement !== undefined) this.ids.set(replacement, [id]);
   }
 
   async background(work: BackgroundWork, label: string): Promise<string> {

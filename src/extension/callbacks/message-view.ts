@@ -37,7 +37,7 @@ export function viewForCallback({ messages, views, shared }: ConversationView): 
 
 /** Returns true if a value is a view of the original, or has equal data. */
 export function isUnchanged(original: Message, value: Message): boolean {
-  return isTwin(original, value) || isSameData(original, value, isTwin);
+  return isEqual(original, value) || isSameData(original, value, isEqual);
 }
 
 /** Returns the message that a view was made of. */
@@ -50,7 +50,7 @@ export function copyReturned(message: Message): Message {
   return cloneData(message, { replace: (value) => originals.get(value) });
 }
 
-function isTwin(original: object, value: object): boolean {
+function isEqual(original: object, value: object): boolean {
   return originals.get(value) === original;
 }
 

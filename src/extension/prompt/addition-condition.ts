@@ -74,10 +74,10 @@ const tagsByMessage = new WeakMap<Message, ReadonlySet<string>>();
 
 /** Returns the tag names in a user or assistant message. Tool results and instructions do not count. */
 function tagsIn(message: Message): ReadonlySet<string> {
-  const isSaid = message.role === 'user' || message.role === 'assistant';
+  const isConversation = message.role === 'user' || message.role === 'assistant';
   const found =
     tagsByMessage.get(message) ??
-    new Set(isSaid ? pairTags(scanTags(textOf(message), EVERY_TAG)).map(({ name }) => name) : []);
+    new Set(isConversation ? pairTags(scanTags(textOf(message), EVERY_TAG)).map(({ name }) => name) : []);
   tagsByMessage.set(message, found);
   return found;
 }

@@ -44,7 +44,7 @@ export function misspeltHooks(value: object, names: HookNames): string[] {
 function misspeltHook(name: string, { hooks, foreign }: HookNames): string | undefined {
   if (hooks.includes(name)) return undefined;
   const known = foreign.find(([, names]) => names.test(fold(name)));
-  const meant = known === undefined ? nearestName(name, hooks, 2) : known[0];
-  if (meant !== undefined) return `unknown member \`${name}\`; did you mean \`${meant}\`?`;
+  const nearest = known === undefined ? nearestName(name, hooks, 2) : known[0];
+  if (nearest !== undefined) return `unknown member \`${name}\`; did you mean \`${nearest}\`?`;
   return known && `unknown member \`${name}\`; no hook here stands for it, known are ${hooks.join(', ')}`;
 }

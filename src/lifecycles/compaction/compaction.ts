@@ -83,22 +83,22 @@ export function compaction(options: CompactionOptions): AgentLifecycle {
 }
 
 function createCompactor({ rule, isByTokens, summarize }: ResolvedOptions) {
-  const summaryOf = async (cut: Cut, messages: readonly Message[], { run, weigh, maxTokens }: Task) => {
+  const summaryOf = async (cut: Cut, messages: readonly Message[], { run, measure, maxTokens }: Task) => {
     const text = await tryToSummarise(() => summarize(cut.head, run, maxTokens), run);
     if (text === undefined) return undefined;
-    if (weightOf(replacedBy(cut, text), weigh) <= weightOf(messages, weigh)) return text;
+    if (weightOf(replacedBy(cut, text), measure) <= weightOf(messages, measure)) return text;
     run.logger.warn(
       'The summary of the conversation is longer than what it would replace; the conversation stays as it is.',
     );
     return undefined;
   };
   const compact = (messages: readonly Message[], run: RunContext, size: number) => {
-    const { weigh } = rule;
-    const cut = cutConversation(messages, { ...rule, limit: rule.limit / scaleOf(messages, size, weigh) });
+    const { measure } = rule;
+    const cut = cutConversation(messages, { ...rule, limit: rule.limit / scaleOf(messages, size, measure) });
     return (
       cut &&
       reported(messages, run, async () =>
-        told(run, { cut, messages, text: await summaryOf(cut, messages, { run, weigh }) }),
+        summarized(run, { cut, messages, text: await summaryOf(cut, messages, { run, measure }) }),
       )
     );
   };
@@ -106,12 +106,12 @@ function createCompactor({ rule, isByTokens, summarize }: ResolvedOptions) {
   const compactOverflow = ({ messages, run }: ModelCallRequest, error: ModelError) => {
     const share = weightOf(messages, tokensIn) * fittingShare(error) * MARGIN;
     const maxTokens = isByTokens ? Math.min(share, rule.limit) : share;
-    const cut = cutConversation(messages, { limit: maxTokens, keep: rule.keep, weigh: tokensIn });
+    const cut = cutConversation(messages, { limit: maxTokens, keep: rule.keep, measure: tokensIn });
     if (cut === undefined && shorteningFor(messages, maxTokens) === undefined) return undefined;
     return reported(messages, run, async () => {
-      const text = cut && (await summaryOf(cut, messages, { run, weigh: tokensIn, maxTokens }));
+      const text = cut && (await summaryOf(cut, messages, { run, measure: tokensIn, maxTokens }));
       const left = cut && text ? replacedBy(cut, text) : messages;
-      return told(run, { cut, messages, text, shorten: shorteningFor(left, maxTokens) });
+      return summarized(run, { cut, messages, text, shorten: shorteningFor(left, maxTokens) });
     });
   };
   return { compact, compactOverflow };
@@ -130,7 +130,7 @@ interface Outcome {
  * Applies the summary and the shortened results to the run. Returns the messages for the model, or undefined if nothing
  * changed.
  */
-function told(run: RunContext, { cut, messages, text, shorten = [] }: Outcome): Compacted {
+function summarized(run: RunContext, { cut, messages, text, shorten = [] }: Outcome): Compacted {
   const isCut = cut !== undefined && text !== undefined;
   if (!isCut && shorten.length === 0) return undefined;
   const own = run.messages;
@@ -151,8 +151,8 @@ type Compacted = readonly Message[] | undefined;
 
 /** Reports the start and the end of a compaction. Returns undefined if a shell hook prevents the compaction. */
 async function reported(messages: readonly Message[], run: RunContext, act: () => Promise<Compacted>) {
-  const told = hookRunOf(run)?.onMoment?.({ kind: 'compaction' });
-  if (told !== undefined && (await told) !== undefined) return undefined;
+  const pending = hookRunOf(run)?.onMoment?.({ kind: 'compaction' });
+  if (pending !== undefined && (await pending) !== undefined) return undefined;
   report(run, { type: 'compaction-start', messages: messages.length });
   const compacted = await act();
   report(run, { type: 'compaction-end', messages: compacted?.length });
@@ -168,20 +168,20 @@ type Summarize = (messages: readonly Message[], run: RunContext, maxTokens?: num
 /** One compaction. `maxTokens` limits each model request for the summary. */
 interface Task {
   readonly run: RunContext;
-  readonly weigh: CutRule['weigh'];
+  readonly measure: CutRule['measure'];
   readonly maxTokens?: number | undefined;
 }
 
 /**
- * Returns the measured size divided by the estimate of `weigh`, from 1 to 4. A language may explain a factor of up to
+ * Returns the measured size divided by the estimate of `measure`, from 1 to 4. A language may explain a factor of up to
  * 4; the rest comes from instructions and tools.
  */
-function scaleOf(messages: readonly Message[], size: number, weigh: CutRule['weigh']): number {
-  return Math.min(Math.max(size / weightOf(messages, weigh), 1), 4);
+function scaleOf(messages: readonly Message[], size: number, measure: CutRule['measure']): number {
+  return Math.min(Math.max(size / weightOf(messages, measure), 1), 4);
 }
 
-function weightOf(messages: readonly Message[], weigh: CutRule['weigh']): number {
-  return messages.reduce((sum, message) => sum + weigh(message), 0);
+function weightOf(messages: readonly Message[], measure: CutRule['measure']): number {
+  return messages.reduce((sum, message) => sum + measure(message), 0);
 }
 
 /** Returns the summary. Returns undefined if it failed or is empty. Rethrows only an abort of the run. */
@@ -228,6 +228,6 @@ function resolveCompactionOptions(options: CompactionOptions): ResolvedOptions {
   const isByTokens = maxTokens !== undefined;
   const byModel = (messages: readonly Message[], run: RunContext, maxTokens?: number) =>
     summariseBy(model ?? run.model, messages, { run, maxTokens });
-  const rule: CutRule = { limit, keep, weigh: isByTokens ? tokensIn : () => 1 };
+  const rule: CutRule = { limit, keep, measure: isByTokens ? tokensIn : () => 1 };
   return { rule, isByTokens, summarize: summarize ?? byModel };
 }

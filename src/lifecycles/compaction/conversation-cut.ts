@@ -3,11 +3,11 @@ import { isSummary } from '../../model/summary-message.js';
 
 /** The limits that decide which messages a summary replaces. */
 export interface CutRule {
-  /** The limit of the conversation, in the unit of `weigh`. */
+  /** The limit of the conversation, in the unit of `measure`. */
   readonly limit: number;
   /** The maximum number of last messages that stay unchanged. */
   readonly keep: number;
-  readonly weigh: (message: Message) => number;
+  readonly measure: (message: Message) => number;
 }
 
 /** A conversation, split into the messages to summarise and the messages that stay. */
@@ -32,7 +32,7 @@ export function cutConversation(messages: readonly Message[], rule: CutRule): Cu
   const asked = messages.findLast((message) => message.role === 'user' && !isSummary(message));
   const kept = head.filter((message) => message.role === 'system' || message === asked);
   const replaced = head.filter((message) => !kept.includes(message) && !isSummary(message));
-  const weight = replaced.reduce((sum, message) => sum + rule.weigh(message), 0);
+  const weight = replaced.reduce((sum, message) => sum + rule.measure(message), 0);
   return weight > 0 && weight * 4 >= rule.limit ? { head, kept, tail: messages.slice(start) } : undefined;
 }
 
@@ -40,12 +40,12 @@ export function cutConversation(messages: readonly Message[], rule: CutRule): Cu
  * Returns the start of the tail. The tail holds at least the last turn. Beyond that, it holds at most `keep` messages
  * and half of `limit`.
  */
-function startOfTail(messages: readonly Message[], { limit, keep, weigh }: CutRule): number {
+function startOfTail(messages: readonly Message[], { limit, keep, measure }: CutRule): number {
   let start = messages.length;
   let weight = 0;
   for (let index = messages.length - 1; index >= 0; index -= 1) {
     const message = messages[index] as Message;
-    weight += weigh(message);
+    weight += measure(message);
     const isFull = messages.length - index > keep || weight * 2 > limit;
     if (isFull && start < messages.length) break;
     // A tail must not start with tool results, which follow the message with the tool calls.

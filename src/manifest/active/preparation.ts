@@ -139,9 +139,9 @@ async function readSettings(
 }
 
 /** Returns why an extension must stay inactive: without a hook that blocks, its tools would run unguarded. */
-function guardLoss({ lostGuards = [] }: ExtensionPackage): string | undefined {
-  if (lostGuards.length === 0) return undefined;
-  return `it has an invalid hook with \`onFailure: "block"\`: ${lostGuards.join(', ')}. Correct the hook`;
+function guardLoss({ unreadGuards = [] }: ExtensionPackage): string | undefined {
+  if (unreadGuards.length === 0) return undefined;
+  return `it has an invalid hook with \`onFailure: "block"\`: ${unreadGuards.join(', ')}. Correct the hook`;
 }
 
 function settingDiagnostics(

@@ -31,12 +31,12 @@ interface HookOwner {
 export interface CompatHooks {
   readonly hooks: ManifestHook[];
   /** Documents that lose a hook with `onFailure: 'block'`. */
-  readonly lostGuards: string[];
+  readonly unreadGuards: string[];
 }
 
 /** Reads the hooks of another program's extension package. An invalid hook is left out, and the other hooks are kept. */
 export function readHooks(owner: HookOwner, documents: readonly HookDocument[]): CompatHooks {
-  const read: CompatHooks = { hooks: [], lostGuards: [] };
+  const read: CompatHooks = { hooks: [], unreadGuards: [] };
   for (const document of documents) readDocument(owner, document, read);
   return read;
 }
@@ -44,7 +44,7 @@ export function readHooks(owner: HookOwner, documents: readonly HookDocument[]):
 function readDocument(
   { extension, dialect, hasData, settings, problems: { errors, warnings } }: HookOwner,
   { path, value }: HookDocument,
-  { hooks, lostGuards }: CompatHooks,
+  { hooks, unreadGuards }: CompatHooks,
 ): void {
   const fail = (message: string) => void errors.push({ path, message });
   if (value !== undefined && !isObject(value)) fail('it must be an object');
@@ -67,7 +67,7 @@ function readDocument(
     } else if (isGateEvent(hook.event as HookEvent)) fail(problem);
     else warnings.push({ path, message: problem });
   }
-  if (guards < countGuards(value)) lostGuards.push(path);
+  if (guards < countGuards(value)) unreadGuards.push(path);
 }
 
 function countGuards(value: JsonValue): number {

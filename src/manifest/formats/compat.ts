@@ -63,7 +63,7 @@ export async function readCompatManifest(
   }
   for (const inline of compat.inlineHooks) documents.push({ path: 'hooks', value: inline });
   const owner = { dialect, hasData, extension: name, settings: compat.content.settings, problems };
-  const { hooks, lostGuards } = readHooks(owner, documents);
+  const { hooks, unreadGuards } = readHooks(owner, documents);
   await reportParts(compat.unsupported, root, problems);
   return {
     content: {
@@ -72,7 +72,7 @@ export async function readCompatManifest(
       version: isVersion ? version : '0.0.0',
       description: typeof description === 'string' ? description : '',
       hooks,
-      lostGuards: lostGuards.length > 0 ? lostGuards : undefined,
+      unreadGuards: unreadGuards.length > 0 ? unreadGuards : undefined,
     },
     ...problems,
   };

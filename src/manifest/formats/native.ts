@@ -90,7 +90,7 @@ function entriesOf(values: unknown, at: readonly PropertyKey[]) {
 
 function contentOf(file: ManifestFile, hooks: readonly PlacedHook[], refused: readonly RefusedHook[]): ManifestContent {
   const { name, version, description, settings = [], skills = [] } = file;
-  const lostGuards = refused.filter(({ hook }) => hook.onFailure === 'block').map(({ hook }) => hook.name);
+  const unreadGuards = refused.filter(({ hook }) => hook.onFailure === 'block').map(({ hook }) => hook.name);
   return {
     name,
     version,
@@ -103,7 +103,7 @@ function contentOf(file: ManifestFile, hooks: readonly PlacedHook[], refused: re
     commandPaths: [],
     contextFiles: [],
     excludedTools: [],
-    lostGuards: lostGuards.length > 0 ? lostGuards : undefined,
+    unreadGuards: unreadGuards.length > 0 ? unreadGuards : undefined,
   };
 }
 

@@ -54,7 +54,7 @@ const TIMEOUTS = {
   ...{ connectMs: 10_000, installMs: 240_000, readyMs: 1_000, callMs: 60_000, totalMs: 600_000 },
 } satisfies McpTimeouts;
 const CLIENT_INFO: McpClientInfo = { name: 'keelson', version: VERSION };
-const RECONNECT = { initialMs: 500, maxMs: 30_000, attempts: 10 };
+const RECONNECT = { initialDelayMs: 500, maxDelayMs: 30_000, maxRetries: 10 };
 export const defaultLimits: McpLimits = {
   messageBytes: 16 * 1024 * 1024,
   tools: 1_000,
@@ -77,9 +77,9 @@ const rules = {
     expected: 'an object or false',
     accepts: (value) => value === false || isObject(value),
     members: {
-      initialMs: timerMs,
-      maxMs: timerMs,
-      attempts: numberRule('a number of 0 or more, or Infinity', 0),
+      initialDelayMs: timerMs,
+      maxDelayMs: timerMs,
+      maxRetries: numberRule('a number of 0 or more, or Infinity', 0),
     } satisfies OptionTable<McpReconnectOptions>,
   },
   limits: group(eachOf(defaultLimits, whole(1))),
@@ -118,7 +118,8 @@ export function resolveSettings(options: McpServersOptions): McpSettings {
     waitForServers: options.waitForServers ?? [],
     timeouts: options.waitForServers === false ? { ...timeouts, readyMs: 0 } : timeouts,
     // With 0 attempts, a lost connection is restored only when a request needs it.
-    reconnect: options.reconnect === false ? { ...RECONNECT, attempts: 0 } : withDefaults(RECONNECT, options.reconnect),
+    reconnect:
+      options.reconnect === false ? { ...RECONNECT, maxRetries: 0 } : withDefaults(RECONNECT, options.reconnect),
     limits: withDefaults(defaultLimits, options.limits),
     system: {
       clock: system.clock ?? systemClock,

@@ -40,10 +40,10 @@ export class Attempts {
   /** Calls `work` after a delay. Returns false if too many attempts have failed in a row. */
   schedule(work: () => Promise<void>): boolean {
     this.cancel();
-    const { initialMs, maxMs, attempts } = this.options;
-    if (this.failures >= attempts) return false;
+    const { initialDelayMs, maxDelayMs, maxRetries } = this.options;
+    if (this.failures >= maxRetries) return false;
     const over = createDeferred<void>();
-    const fullMs = Math.min(maxMs, initialMs * 2 ** this.failures);
+    const fullMs = Math.min(maxDelayMs, initialDelayMs * 2 ** this.failures);
     // Half of the delay is random, so that many clients of one server do not reconnect at the same time.
     const delayMs = fullMs / 2 + (Math.random() * fullMs) / 2;
     const timer = this.clock.setTimeout(() => {

@@ -191,7 +191,7 @@ export class Link {
     if (this.attempts.closing.stopped) return;
     const isScheduled = this.attempts.schedule(() => this.connect());
     this.enter(isScheduled && this.connections > 0 ? 'retry' : 'fail');
-    if (isScheduled || (this.connections === 0 && this.context.settings.reconnect.attempts === 0)) return;
+    if (isScheduled || (this.connections === 0 && this.context.settings.reconnect.maxRetries === 0)) return;
     this.context.log.write('warn', `no further attempt is made to connect: ${this.lastError}`);
   }
 }

@@ -4,7 +4,7 @@ import type { McpServerDefinition } from '../config/definition.js';
  * The state of a server. `connecting`: an attempt to connect is under way, and none has succeeded yet. `pending`: an
  * approval is missing. `denied`: the user declined the server. `invalid`: its configuration cannot be used.
  * `reconnecting`: its connection was lost and is being restored. `unavailable`: the last attempt to connect failed.
- * Another attempt follows if a later one may succeed, up to `reconnect.attempts`.
+ * Another attempt follows if a later one may succeed, up to `reconnect.maxRetries`.
  */
 export type McpServerState =
   | 'idle'

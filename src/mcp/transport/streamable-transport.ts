@@ -67,7 +67,7 @@ export class StreamableTransport implements McpTransport {
   async start(): Promise<void> {}
 
   async send(message: JsonRpcMessage, options: SendOptions = {}): Promise<void> {
-    if (!('method' in message) || message.id === undefined) return this.tell(message);
+    if (!('method' in message) || message.id === undefined) return this.post(message);
     const { id } = message;
     await this.http.whileOpen(() => this.ask(message, id, options));
   }
@@ -79,7 +79,7 @@ export class StreamableTransport implements McpTransport {
   }
 
   /** Sends a notification or a response. Ignores failures after `close`. */
-  private async tell(message: JsonRpcMessage): Promise<void> {
+  private async post(message: JsonRpcMessage): Promise<void> {
     const { method = '', params } = 'method' in message ? message : {};
     if (method === 'notifications/cancelled') this.exchanges.get(String(params?.requestId))?.stop.stop(undefined);
     try {

@@ -1,8 +1,8 @@
 import type { Finding } from '../../trace/explain/finding.js';
 import type { TraceRecord } from '../../trace/record.js';
+import { buildStory } from '../story/build-story.js';
 import { redPath } from '../story/red-path.js';
 import type { Item, Story } from '../story/story.js';
-import { tell } from '../story/tell.js';
 import { Conversation } from './conversation.js';
 import { detailsOf, headOf } from './details.js';
 import { element } from './element.js';
@@ -25,7 +25,7 @@ export class App {
     choose: (finding) => this.choose(finding),
     select: (item) => this.select(item),
   });
-  private story: Story = tell([]);
+  private story: Story = buildStory([]);
   private timeline = new Timeline(this.story, () => {});
   private conversation = new Conversation(() => {});
   private finding = new Search(this.story);
@@ -57,7 +57,7 @@ export class App {
    */
   show(records: readonly TraceRecord[], isLonger = false): void {
     const earlier = isLonger ? this.selected : undefined;
-    this.story = tell(records);
+    this.story = buildStory(records);
     this.finding = new Search(this.story, isLonger ? this.finding : undefined);
     this.run.replaceChildren(headerOf(this.story));
     const again = this.story.items.find(({ id }) => id === earlier?.id);

@@ -35,8 +35,8 @@ export class Search {
   /** Returns the items that match. Returns undefined if all items match. */
   find(query: string, filter: Filter): ReadonlySet<Item> | undefined {
     if (query === '' && filter === 'all') return undefined;
-    const told = this.itemsThatTell(query);
-    const isFound = (item: Item) => told.has(item) || item.title.toLowerCase().includes(query);
+    const matches = this.itemsWith(query);
+    const isFound = (item: Item) => matches.has(item) || item.title.toLowerCase().includes(query);
     return new Set(this.story.items.filter((item) => fits(item, filter) && isFound(item)));
   }
 
@@ -44,7 +44,7 @@ export class Search {
    * Returns the items whose records contain the words. A record belongs to its item and to its turn, or, before the
    * first turn, to the first item of its run.
    */
-  private itemsThatTell(query: string): ReadonlySet<Item | undefined> {
+  private itemsWith(query: string): ReadonlySet<Item | undefined> {
     const { records, items, itemOf } = this.story;
     const turns = new Map<string, Item>();
     const found = new Set<Item | undefined>();

@@ -46,7 +46,7 @@ export function opencodeRunHooks(from: OpencodeRun): Partial<AgentLifecycle> {
 /** Emits the opencode events that Keelson supports. The run does not wait for the plugin's event handler. */
 function eventHooks({ name, hooks, host }: OpencodeRun): Partial<AgentLifecycle> {
   const { logger, workspaceDir: directory } = host;
-  const tell = async (type: string, properties: object): Promise<void> => {
+  const emit = async (type: string, properties: object): Promise<void> => {
     try {
       await hooks.event?.({ event: { type, properties } });
     } catch (error) {
@@ -56,13 +56,13 @@ function eventHooks({ name, hooks, host }: OpencodeRun): Partial<AgentLifecycle>
   return {
     onSessionStart({ id, messages }) {
       const info = { id, projectID: 'global', directory, title: '' };
-      if (messages.length === 0) void tell('session.created', { info });
+      if (messages.length === 0) void emit('session.created', { info });
     },
-    afterAgent: (_result, run) => void tell('session.idle', { sessionID: sessionOf(run) }),
+    afterAgent: (_result, run) => void emit('session.idle', { sessionID: sessionOf(run) }),
     onError(thrown, run) {
       const error = { name: 'UnknownError', data: { message: describeError(thrown) } };
-      void tell('session.error', { sessionID: sessionOf(run), error });
-      void tell('session.idle', { sessionID: sessionOf(run) });
+      void emit('session.error', { sessionID: sessionOf(run), error });
+      void emit('session.idle', { sessionID: sessionOf(run) });
     },
   };
 }

@@ -34,13 +34,13 @@ import {
 export function readAnswer(run: FinishedHook, facts: HookFacts): HookReading {
   const { answer } = facts;
   const { hook, result } = run;
-  const isTold = namedEvent(facts.events, hook)?.told === true;
-  if (result.exitCode === 2 && !isTold) return { ...SILENT, effects: refusedByExit(run, answer) };
+  const isNotification = namedEvent(facts.events, hook)?.notifies === true;
+  if (result.exitCode === 2 && !isNotification) return { ...SILENT, effects: refusedByExit(run, answer) };
   const text = answerText(run, answer);
   const { output, problem: unread, failure: problem } = parseRun(run, text);
   if (output === undefined && unread === undefined && problem === undefined) return SILENT;
-  if (isTold && problem !== undefined) return { ...SILENT, problem };
-  const isIgnored = isTold || listed(answer.ignoredAt, hook);
+  if (isNotification && problem !== undefined) return { ...SILENT, problem };
+  const isIgnored = isNotification || listed(answer.ignoredAt, hook);
   if (isIgnored && problem === undefined) return { ...SILENT, output, ignored: output && unreadFields(output, []) };
   const rules = { hook, answer, fields: fieldsAt(hook, answer) };
   const refusal = output === undefined ? spelledRefusal(text, rules) : refusalIn(output, rules);
@@ -176,8 +176,8 @@ function refusedWith(output: JsonObject, { hook, answer, fields }: AnswerRules):
   const nested = isObject(decision) ? textOf((decision as JsonObject).message) : undefined;
   const own = fields.filter(([path, { means }]) => means === 'reason' && !REASONS.includes(path)).map(([path]) => path);
   const effects = effectsOfRefusal(refusalAt(hook, answer), nested ?? reasonOf(output, ...own));
-  const told = fields.filter(([, { means }]) => means === 'user-of-refusal');
-  const userText = told.map(([path]) => textOf(valueAt(output, path))).find((text) => text !== undefined);
+  const refusals = fields.filter(([, { means }]) => means === 'user-of-refusal');
+  const userText = refusals.map(([path]) => textOf(valueAt(output, path))).find((text) => text !== undefined);
   return userText === undefined ? effects : { ...effects, userText };
 }
 

@@ -89,7 +89,7 @@ function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): AgentLif
     afterModel: readsResponses ? responsePoint(events, parts) : undefined,
     wrapToolCall: has('before_tool') ? (call, next) => beforeTool(call, next, parts) : undefined,
     afterAgent: (text, run) => endPoint(text, run, parts),
-    onError: (error, run) => (has('run_failed') ? tellFailure(error, run, parts) : closeRun(run, parts)),
+    onError: (error, run) => (has('run_failed') ? reportFailure(error, run, parts) : closeRun(run, parts)),
   };
 }
 
@@ -142,7 +142,7 @@ function modelPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullab
 }
 
 /** Runs the `run_failed` hooks, unless the run was aborted. Their answers decide nothing. */
-async function tellFailure(error: unknown, run: RunContext, parts: HookParts): Promise<void> {
+async function reportFailure(error: unknown, run: RunContext, parts: HookParts): Promise<void> {
   const message = describeError(error);
   if (!run.signal.aborted) {
     await parts.runner.runEvent({

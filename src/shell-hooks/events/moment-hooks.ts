@@ -29,12 +29,12 @@ export function watchMoments(run: RunContext, events: ReadonlySet<HookEvent>, pa
     if (refusal !== undefined) return refusal;
     if (moment.kind === 'compaction') return beforeCompaction(run, parts);
     if (moment.kind === 'approval') {
-      if (events.has('notification')) tell(run, () => notify(run, moment, parts), parts);
+      if (events.has('notification')) runLater(run, () => notify(run, moment, parts), parts);
       return events.has('permission_request') ? judgeQuestion(run, moment, parts) : undefined;
     }
     const [event] = EVENTS[moment.kind];
     const context = moment.kind === 'denial' ? callContext(event, run, moment) : compactionContext(event, run);
-    if (events.has(event)) tell(run, () => tellEvent(context, run, parts), parts);
+    if (events.has(event)) runLater(run, () => runNotice(context, run, parts), parts);
     return undefined;
   };
   hookRun.onMoment = (moment) => handle(moment, onMoment?.(moment));
@@ -44,7 +44,7 @@ export function watchMoments(run: RunContext, events: ReadonlySet<HookEvent>, pa
 const latest = new WeakMap<RunContext, Promise<void>>();
 
 /** Runs hooks after the earlier notices of the run, which does not wait for them. */
-function tell(run: RunContext, notice: () => Promise<void>, { notices }: HookParts): void {
+function runLater(run: RunContext, notice: () => Promise<void>, { notices }: HookParts): void {
   const work = (latest.get(run) ?? Promise.resolve()).then(notice);
   latest.set(run, work);
   notices.add(work);
@@ -81,7 +81,7 @@ async function judgeQuestion(run: RunContext, moment: CallMoment, parts: HookPar
 }
 
 /** Runs hooks that are told about something. Their messages wait for the next run of the session. */
-async function tellEvent(context: HookEventContext<undefined>, run: RunContext, parts: HookParts): Promise<void> {
+async function runNotice(context: HookEventContext<undefined>, run: RunContext, parts: HookParts): Promise<void> {
   const outcome = await parts.runner.runEvent(context);
   parts.pending.keep(run.session?.id, outcome.modelTexts);
 }

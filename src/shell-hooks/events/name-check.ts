@@ -84,11 +84,11 @@ export class NameCheck {
   async judgePatterns(): Promise<void> {
     await patternsReady();
     for (const hook of this.options.registry.list()) {
-      const doubt = this.judged.has(hook) ? undefined : hook.pattern?.doubt;
+      const unsupported = this.judged.has(hook) ? undefined : hook.pattern?.unsupported;
       this.judged.add(hook);
-      if (doubt === undefined) continue;
+      if (unsupported === undefined) continue;
       const { name, event, source } = hook;
-      const message = `Hook "${name}" runs for every tool at ${event}, because its matcher is not supported: ${doubt}. Write a pattern without look-around or back-references, or a list of names.`;
+      const message = `Hook "${name}" runs for every tool at ${event}, because its matcher is not supported: ${unsupported}. Write a pattern without look-around or back-references, or a list of names.`;
       this.options.report({ level: 'warning', code: 'matcher-in-doubt', message, hook: name, source });
     }
   }

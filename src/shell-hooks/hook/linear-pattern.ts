@@ -48,7 +48,7 @@ export class LinearPattern {
   }
 
   /** Says why the pattern matches every text; undefined if it does not. The engine must be loaded. */
-  get doubt(): string | undefined {
+  get unsupported(): string | undefined {
     this.compile();
     return this.compiled === undefined ? (this.problem ?? 'its engine is not loaded') : undefined;
   }

@@ -56,7 +56,7 @@ const EMPTY = {
   stderrTruncated: false,
   failure: undefined,
   detachedChild: false,
-  toldByHost: false,
+  stoppedByHost: false,
 } satisfies Omit<ProcessResult, 'durationMs'>;
 
 type Answer = Partial<ProcessResult>;

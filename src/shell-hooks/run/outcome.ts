@@ -71,7 +71,7 @@ export function readResult(
   options: ReadingOptions,
 ): HookReading {
   // Many programs exit with code 0 when they are told to end. Without output, this must not count as permission.
-  const hasNoAnswer = result.outcome === 'aborted' || (result.toldByHost && result.stdout.trim() === '');
+  const hasNoAnswer = result.outcome === 'aborted' || (result.stoppedByHost && result.stdout.trim() === '');
   if (hasNoAnswer && !isAborted && isGateEvent(hook.event)) return CUT_OFF;
   const shown = (value: unknown) => shownTo(hook, value, options.sensitive);
   const read = dialectOf(hook.dialect).read({ hook, result, shown, redact: redactorOf(hook, options) });

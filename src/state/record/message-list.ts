@@ -1,4 +1,4 @@
-import { tellEdit } from '../../model/edited-call.js';
+import { withEditNote } from '../../model/edited-call.js';
 import {
   type AssistantMessage,
   type Message,
@@ -135,9 +135,9 @@ export class MessageList {
     const isKept = (_: unknown, index: number) => this.idsAt(index).some((one) => keep.includes(one));
     const kept = this.messages.slice(0, start).filter(isKept);
     const ids = this.sources.slice(0, start).filter(isKept);
-    const told = text === '' ? [] : [summaryMessage(text)];
-    this.messages.splice(0, start, ...kept, ...told);
-    this.sources.splice(0, start, ...ids, ...told.map(() => [id]));
+    const noted = text === '' ? [] : [summaryMessage(text)];
+    this.messages.splice(0, start, ...kept, ...noted);
+    this.sources.splice(0, start, ...ids, ...noted.map(() => [id]));
     this.open = this.messages.filter((_, index) => this.openAt(index).length > 0).length;
     for (const { id: result, chars } of shorten) this.shorten(this.indexOf(result), chars);
   }
@@ -151,7 +151,7 @@ export class MessageList {
 /** Returns the result of a call that was interrupted because its process stopped. */
 export function interruptedResult({ id, name, editedInput }: ToolCallPart): ToolResultPart {
   const result: ToolResultPart = { type: 'tool-result', id, name, content: INTERRUPTED, isError: true };
-  return editedInput === undefined ? result : tellEdit(result, editedInput);
+  return editedInput === undefined ? result : withEditNote(result, editedInput);
 }
 
 function isKnown({ role }: Message): boolean {

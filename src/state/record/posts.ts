@@ -86,9 +86,9 @@ export class Posts {
    * Returns how the owner settles the waiting posts that need no run: withdrawals, edits, stops of other runs, and
    * messages that have been added under their own id.
    */
-  settle(run: string, isSaid: (id: string) => boolean): readonly Settled[] {
+  settle(run: string, isInRecord: (id: string) => boolean): readonly Settled[] {
     return [...this.open].flatMap(([id, { post }]) => {
-      if (post.type === 'message') return isSaid(id) ? [{ post: id, why: SAID }] : [];
+      if (post.type === 'message') return isInRecord(id) ? [{ post: id, why: SAID }] : [];
       if (post.type === 'stop') return post.run === run ? [] : [{ post: id, why: 'That run is over.' }];
       if (this.open.get(post.post)?.post.type !== 'message') {
         return [{ post: id, why: 'The message does not wait any more.' }];

@@ -19,6 +19,6 @@ export function quote(text: string): string {
 function describeMessage(message: Message): string {
   const calls = toolCallsOf(message).map((call) => call.name);
   const text = textOf(message);
-  const said = text !== '' || calls.length === 0 ? ` ${quote(text)}` : '';
-  return `${message.role}${said}${calls.length > 0 ? ` calling ${calls.join(' and ')}` : ''}`;
+  const content = text !== '' || calls.length === 0 ? ` ${quote(text)}` : '';
+  return `${message.role}${content}${calls.length > 0 ? ` calling ${calls.join(' and ')}` : ''}`;
 }

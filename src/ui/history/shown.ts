@@ -96,8 +96,8 @@ class ShownPath {
   private readonly answering = new Set<string | undefined>();
   /** The runs that already have an answer. */
   private readonly answered = new Set<string>();
-  /** The runs that denied an answer and have already told the model about it. */
-  private readonly told = new Set<string>();
+  /** The runs that denied an answer and have already announced the model about it. */
+  private readonly announced = new Set<string>();
 
   constructor(private readonly record: SessionRecord) {
     this.pending = record.pending;
@@ -186,8 +186,8 @@ class ShownPath {
 
   /** True for the message that tells the model about a denied answer. */
   private isDenial({ run, body }: Entry): boolean {
-    if ((body as MessageBody).post !== undefined || run === undefined || this.told.has(run)) return false;
-    this.told.add(run);
+    if ((body as MessageBody).post !== undefined || run === undefined || this.announced.has(run)) return false;
+    this.announced.add(run);
     return this.record.decisions.hasDenied(run);
   }
 

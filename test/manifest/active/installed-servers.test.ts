@@ -38,7 +38,7 @@ test('disabling and enabling an extension neither starts nor reports the servers
   place.user('a', manifest('a', { mcpServers: { x: { command: failing, args: [] }, y: tell } }));
   place.user('b', manifest('b', { mcpServers: { x: tell } }));
   const gate = createTrustGate({ workspaceDir: place.workspaceDir, appName: 'app', stateDir: place.userDir });
-  const mcp = mcpServers({ servers: { 'a-y': tell }, gate, waitForServers: true, reconnect: { attempts: 0 } });
+  const mcp = mcpServers({ servers: { 'a-y': tell }, gate, waitForServers: true, reconnect: { maxRetries: 0 } });
   const { loader } = await place.load({ gate, mcp });
   const seen = () => [readFileSync(starts, 'utf8'), loader.status().diagnostics];
   const before = seen();

@@ -349,7 +349,7 @@ test.each<readonly [McpServersOptions, string]>([
   [{ timeouts: { connectMs: '10' as never } }, 'timeouts.connectMs'],
   [{ timeouts: { callMs: 2 ** 31 } }, 'timeouts.callMs'],
   [{ timeouts: { call: 1 } as never }, 'timeouts.call'],
-  [{ reconnect: { attempts: Number.NaN } }, 'reconnect.attempts'],
+  [{ reconnect: { maxRetries: Number.NaN } }, 'reconnect.maxRetries'],
   [{ limits: { tools: -1 } }, 'limits.tools'],
   [{ roots: 'x' as never }, 'roots'],
   [{ gate: {} as never }, 'gate.authorize'],

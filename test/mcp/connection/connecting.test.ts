@@ -254,7 +254,7 @@ describe('S0-8.7: a server that disconnects', () => {
     const clock = fakeClock();
     const { mcp, logger } = await connected({
       servers: { raw: raw({ log }) },
-      reconnect: { initialMs: 50, maxMs: 50 },
+      reconnect: { initialDelayMs: 50, maxDelayMs: 50 },
       system: { clock, ...asProcesses },
     });
     const [{ pid = 0 } = {}] = readLog(log);

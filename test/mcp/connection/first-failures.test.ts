@@ -30,10 +30,10 @@ describe('a server whose first attempt to connect fails', () => {
     expect(logger.lines.filter((line) => line.startsWith('error:'))).toHaveLength(1);
   });
 
-  test('becomes unavailable for good after `reconnect.attempts`', async () => {
+  test('becomes unavailable for good after `reconnect.maxRetries`', async () => {
     const folder = temporaryFolder();
     const command = npx(folder, 'exit 1');
-    const reconnect = { initialMs: 1, maxMs: 2, attempts: 2 };
+    const reconnect = { initialDelayMs: 1, maxDelayMs: 2, maxRetries: 2 };
     const { logger } = await connected({ servers: { broken: { command } }, reconnect });
 
     await until(() => logger.lines.some((line) => line.includes('no further attempt')));

@@ -67,7 +67,7 @@ describe('the Streamable HTTP transport', () => {
       if (refuses) response.writeHead(401).end('no token');
       return refuses;
     });
-    const reconnect = { attempts: 1_000, initialMs: 20, maxMs: 20 };
+    const reconnect = { maxRetries: 1_000, initialDelayMs: 20, maxDelayMs: 20 };
     const { mcp } = await connected({ servers: { a: { url: server.url } }, reconnect });
     refuses = true;
     const code = 'ERR_MCP_UNAUTHORIZED';
@@ -186,7 +186,7 @@ describe('the Streamable HTTP transport', () => {
     const server = await handServer();
     const { mcp } = await connected({
       servers: { a: { url: server.url }, b: raw() },
-      reconnect: { attempts: 1_000, initialMs: 5, maxMs: 10 },
+      reconnect: { maxRetries: 1_000, initialDelayMs: 5, maxDelayMs: 10 },
     });
     await server.kill();
 
@@ -274,7 +274,7 @@ describe('the Streamable HTTP transport', () => {
 test('reconnects to a server that was killed during a call', async () => {
   let isHanging = true;
   const server = await handServer((request) => isCall(request) && isHanging);
-  const reconnect = { attempts: 1_000, initialMs: 5, maxMs: 10 };
+  const reconnect = { maxRetries: 1_000, initialDelayMs: 5, maxDelayMs: 10 };
   const { mcp } = await connected({ servers: { a: { url: server.url } }, reconnect });
   const calling = call(mcp, 'echo');
   await until(() => server.seen.some(isCall));
@@ -295,7 +295,7 @@ test('reconnects to a real server over SSE that was killed during a call', async
   const first = await everythingOverHttp('sse', port);
   const { mcp } = await connected({
     servers: { a: { type: 'sse', url: first.url } },
-    reconnect: { attempts: 1_000, initialMs: 20, maxMs: 20 },
+    reconnect: { maxRetries: 1_000, initialDelayMs: 20, maxDelayMs: 20 },
   });
   const steps: unknown[] = [];
   const long = { name: 'trigger-long-running-operation', progress: (step: unknown) => steps.push(step) };

@@ -8,7 +8,7 @@ import {
   PostgresStateStore,
 } from '../../../src/stores/postgres/postgres.js';
 import { migrationSql, steps } from '../../../src/stores/postgres/schema/migration.js';
-import { added, said } from '../../../src/testing/contract/session/subject.js';
+import { added, entryOf } from '../../../src/testing/contract/session/subject.js';
 import { describeWithPostgres } from '../../support/stores/describe-postgres.js';
 import { type PostgresServer, startPostgres } from '../../support/stores/postgres-server.js';
 
@@ -139,7 +139,7 @@ describeWithPostgres('migrate', () => {
       body: { type: 'message', message },
     }));
     expect(await store.load('a')).toEqual({ uid: 'u', length: storedMessages.length, offset: 0, entries });
-    expect(await added(store, 'a', { entries: [said('0'), said('new')] })).toMatchObject({
+    expect(await added(store, 'a', { entries: [entryOf('0'), entryOf('new')] })).toMatchObject({
       length: storedMessages.length + 1,
     });
   });
@@ -159,7 +159,7 @@ describeWithPostgres('migrate', () => {
     const client = new Client({ ...server.settings, user: 'reader' });
     await client.connect();
     const store = new PostgresSessionStore({ client, schema: 'granted' });
-    expect(await added(store, 's', { entries: [said('1')] })).toMatchObject({ stored: true });
+    expect(await added(store, 's', { entries: [entryOf('1')] })).toMatchObject({ stored: true });
     await client.end();
   });
 
@@ -195,7 +195,7 @@ describeWithPostgres('migrate', () => {
     await migrate(client, { schema: 'current' });
 
     const store = new PostgresSessionStore({ client, schema: 'current' });
-    expect(await added(store, 's', { entries: [said('1')] })).toMatchObject({ stored: true });
+    expect(await added(store, 's', { entries: [entryOf('1')] })).toMatchObject({ stored: true });
     expect(await versionsIn('current')).toEqual([steps.length, 99]);
     await client.end();
   });
@@ -205,10 +205,10 @@ describeWithPostgres('migrate', () => {
     const one = new PostgresSessionStore({ client: pool, schema: 'One' });
     const two = new PostgresSessionStore({ client: pool, schema: 'Two' });
 
-    await added(one, 's', { entries: [said('1')] });
+    await added(one, 's', { entries: [entryOf('1')] });
 
     expect(await two.load('s')).toBe(undefined);
-    expect(await one.load('s')).toMatchObject({ entries: [said('1')] });
+    expect(await one.load('s')).toMatchObject({ entries: [entryOf('1')] });
   });
 
   test.each(['a b', 'a"b', '1a', '', 'x'.repeat(64)])('refuses the schema name %j', async (schema) => {

@@ -3,7 +3,7 @@ import postgres from 'postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { PostgresClient } from '../../../src/stores/postgres/postgres.js';
 import { migrate, PostgresSessionStore, PostgresStateStore } from '../../../src/stores/postgres/postgres.js';
-import { added, posted, said } from '../../../src/testing/contract/session/subject.js';
+import { added, entryOf, posted } from '../../../src/testing/contract/session/subject.js';
 import { describeWithPostgres } from '../../support/stores/describe-postgres.js';
 import { type PostgresServer, startPostgres } from '../../support/stores/postgres-server.js';
 
@@ -66,7 +66,7 @@ describeWithPostgres('an outage of PostgreSQL', () => {
       connect();
       await patient.delete('s');
       await patientState.clearSession('s');
-      await added(patient, 's', { entries: [said('1')], details: { owner: 'ada' } });
+      await added(patient, 's', { entries: [entryOf('1')], details: { owner: 'ada' } });
       await patientState.set(scope, { key: 'k', value: 'v' }, policy);
       return () => opened.close();
     });
@@ -74,7 +74,7 @@ describeWithPostgres('an outage of PostgreSQL', () => {
     /** Starts one call of each kind that changes data. Returns the reason of each rejection, or the value. */
     const changes = async () => {
       const calls = [
-        sessions.append('s', { token: 'once', length: 1, entries: [said('2')] }),
+        sessions.append('s', { token: 'once', length: 1, entries: [entryOf('2')] }),
         sessions.post('s', posted('p')),
         sessions.claim('s', { token: 'x', run: 'x', ttlMs: 60_000 }),
         sessions.renew('s', { token: 'once', ttlMs: 60_000 }),
@@ -97,8 +97,8 @@ describeWithPostgres('an outage of PostgreSQL', () => {
       expect(performance.now() - began).toBeLessThan(DEFAULT_LIMIT_MS);
     };
     const expectWork = async () => {
-      await vi.waitFor(async () => expect(await sessions.load('s')).toMatchObject({ entries: [said('1')] }), 10_000);
-      expect(await added(patient, 's', { entries: [said('after')] })).toMatchObject({ length: 2 });
+      await vi.waitFor(async () => expect(await sessions.load('s')).toMatchObject({ entries: [entryOf('1')] }), 10_000);
+      expect(await added(patient, 's', { entries: [entryOf('after')] })).toMatchObject({ length: 2 });
       expect(await patientState.get(scope, 'k', policy)).toBe('v');
     };
 

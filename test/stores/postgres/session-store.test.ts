@@ -2,7 +2,7 @@ import { Client, Pool } from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Entry } from '../../../src/state/record/entry.js';
 import { migrate, PostgresSessionStore, PostgresStateStore } from '../../../src/stores/postgres/postgres.js';
-import { added, posted, said } from '../../../src/testing/contract/session/subject.js';
+import { added, entryOf, posted } from '../../../src/testing/contract/session/subject.js';
 import { describeWithPostgres } from '../../support/stores/describe-postgres.js';
 import { type PostgresServer, startPostgres } from '../../support/stores/postgres-server.js';
 
@@ -51,12 +51,12 @@ describeWithPostgres('a session in PostgreSQL', () => {
 
     for (const length of [500, 5_000]) {
       const id = `long ${length}`;
-      const entries = Array.from({ length }, (_, at) => said(`${at}`));
+      const entries = Array.from({ length }, (_, at) => entryOf(`${at}`));
       await single.claim(id, claim);
       await single.append(id, { token: 'x', length: 0, entries, context: length - 2, release: true });
       costs.push([
         await rowsOf(() => single.claim(id, claim)),
-        await rowsOf(() => single.append(id, { token: 'x', length, entries: [said('more')] })),
+        await rowsOf(() => single.append(id, { token: 'x', length, entries: [entryOf('more')] })),
         await rowsOf(() => single.post(id, posted('p'))),
         await rowsOf(() => single.load(id, { before: length, limit: 3 })),
       ]);
@@ -76,7 +76,7 @@ describeWithPostgres('a session in PostgreSQL', () => {
     await store.claim('busy', claim);
     let known = 0;
     const append = async () => {
-      for (const name of names) known = await appended(known, said(name));
+      for (const name of names) known = await appended(known, entryOf(name));
     };
     const appended = async (length: number, entry: Entry) =>
       (await store.append('busy', { token: 'x', length, entries: [entry] })).length;
@@ -97,7 +97,7 @@ describeWithPostgres('a session in PostgreSQL', () => {
   });
 
   test('reports rows that are damaged or missing', async () => {
-    await added(store, 'hurt', { entries: [said('1'), said('2')] });
+    await added(store, 'hurt', { entries: [entryOf('1'), entryOf('2')] });
     const hurt = `session = (SELECT serial FROM keelson.sessions WHERE id = 'hurt') AND position = 1`;
     await pool.query(`UPDATE keelson.entries SET body = '{' WHERE ${hurt}`);
     await expect(store.load('hurt')).rejects.toMatchObject({ code: 'ERR_POSTGRES_DATA', session: 'hurt' });
@@ -110,7 +110,7 @@ describeWithPostgres('a session in PostgreSQL', () => {
     };
     await expect(store.load('hurt')).rejects.toMatchObject(missing);
     await expect(store.claim('hurt', claim)).rejects.toMatchObject(missing);
-    expect(await store.load('hurt', { before: 1 })).toMatchObject({ entries: [said('1')] });
+    expect(await store.load('hurt', { before: 1 })).toMatchObject({ entries: [entryOf('1')] });
   });
 
   test('refuses an entry that JSON cannot represent, and changes nothing', async () => {
@@ -149,20 +149,20 @@ describeWithPostgres('a session in PostgreSQL', () => {
     const ids = Array.from({ length: 3 }, (_, at) => `${'random '.repeat(500)}${Math.random()}${at}`);
 
     for (const id of ids)
-      await added(single, id, { entries: [said(id), posted(`${id}p`)], details: { owner: ids[0] } });
+      await added(single, id, { entries: [entryOf(id), posted(`${id}p`)], details: { owner: ids[0] } });
 
     const { sessions } = await single.list({ owner: ids[0] ?? '' });
     expect(sessions.map(({ id }) => id).sort()).toEqual([...ids].sort());
     const [id = ''] = ids;
     expect(await single.post(id, posted(id))).toEqual({ added: false });
-    expect(await single.load(id)).toMatchObject({ entries: [said(id), posted(`${id}p`)] });
+    expect(await single.load(id)).toMatchObject({ entries: [entryOf(id), posted(`${id}p`)] });
     expect(listeners()).toEqual(before);
     expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
     await client.end();
   });
 
   test('entries are stored unencrypted', async () => {
-    await added(store, 'plain', { entries: [said('Land in sight.')] });
+    await added(store, 'plain', { entries: [entryOf('Land in sight.')] });
 
     const { rows } = await pool.query(
       `SELECT body::text FROM keelson.entries WHERE body::text LIKE '%Land in sight.%'`,
@@ -173,7 +173,7 @@ describeWithPostgres('a session in PostgreSQL', () => {
   test('expired sessions are removed by later appends', async () => {
     const brief = new PostgresSessionStore({ client: pool, ttlMs: 1 });
     for (let at = 0; at < 5; at += 1) await brief.claim(`brief ${at}`, claim);
-    for (let at = 0; at < 5; at += 1) await added(store, `after ${at}`, { entries: [said('x')] });
+    for (let at = 0; at < 5; at += 1) await added(store, `after ${at}`, { entries: [entryOf('x')] });
 
     const { rows } = await pool.query(`SELECT count(*)::int AS count FROM keelson.sessions WHERE id LIKE 'brief%'`);
     expect(rows).toEqual([{ count: 0 }]);
@@ -181,7 +181,7 @@ describeWithPostgres('a session in PostgreSQL', () => {
 
   test('a load soon after an append writes nothing', async () => {
     const brief = new PostgresSessionStore({ client: pool, ttlMs: 3_600_000 });
-    await added(brief, 'fresh', { entries: [said('1')] });
+    await added(brief, 'fresh', { entries: [entryOf('1')] });
     const version = async () => (await pool.query(`SELECT xmin FROM keelson.sessions WHERE id = 'fresh'`)).rows;
     const before = await version();
 

@@ -4,7 +4,7 @@ import { Cluster, Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
 import type { StatePolicy } from '../../../src/state/state-store.js';
 import { type RedisClient, RedisSessionStore, RedisStateStore } from '../../../src/stores/redis/redis.js';
-import { added, posted, said } from '../../../src/testing/contract/session/subject.js';
+import { added, entryOf, posted } from '../../../src/testing/contract/session/subject.js';
 import {
   describeWithRedis,
   type RedisServer,
@@ -116,7 +116,10 @@ async function useStores(client: RedisClient, flush: () => Promise<unknown>): Pr
     await state.touch(a.session, policy);
     seen.push(await state.get(b, 'k', policy), await state.stats(a.session));
     seen.push(await state.clear(a, 'y'), await state.clearExtension(a.extension), await state.clearSession(a.session));
-    await added(sessions, 's', { entries: [said(`${round}`), said('ü🎉')], details: { owner: 'ü🎉', data: { n: 1 } } });
+    await added(sessions, 's', {
+      entries: [entryOf(`${round}`), entryOf('ü🎉')],
+      details: { owner: 'ü🎉', data: { n: 1 } },
+    });
     seen.push(await sessions.claim('s', claim), await sessions.claim('s', other));
     seen.push(await sessions.renew('s', claim), await sessions.post('s', posted('p')));
     seen.push(
@@ -136,11 +139,11 @@ const round = (name: string) => [
   ...['', 'xxxxx', undefined],
   ...['x', { bytes: 9, extensions: { [a.extension]: 7, b: 2 } }],
   ...[1, 1, 1],
-  expect.objectContaining({ claimed: true, entries: [said(name), said('ü🎉')], holder }),
+  expect.objectContaining({ claimed: true, entries: [entryOf(name), entryOf('ü🎉')], holder }),
   ...[{ claimed: false, holder }, true, { added: true, holder }],
   { owned: true, stored: true, released: true, length: 3, entries: [] },
   ...[expect.objectContaining(summary), { sessions: [expect.objectContaining(summary)], next: undefined }],
-  ...[expect.objectContaining({ length: 3, entries: [said(name), said('ü🎉'), posted('p')] }), undefined],
+  ...[expect.objectContaining({ length: 3, entries: [entryOf(name), entryOf('ü🎉'), posted('p')] }), undefined],
 ];
 
 function testClients(clients: typeof single, start: () => Promise<RedisServer>): void {
@@ -171,7 +174,7 @@ function testClients(clients: typeof single, start: () => Promise<RedisServer>):
       ]);
 
       expect(listeners()).toEqual(before);
-      await added(new RedisSessionStore({ client }), 'last', { entries: [said('1')] });
+      await added(new RedisSessionStore({ client }), 'last', { entries: [entryOf('1')] });
       const names = (await admin.keys('*')).map((key) => key.slice(0, prefix.length + 'keelson:'.length));
       expect(new Set(names)).toEqual(new Set([`${prefix}keelson:`]));
       await admin.flushAll();

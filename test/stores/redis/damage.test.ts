@@ -1,7 +1,7 @@
 import { createClient } from '@redis/client';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { RedisRunLog, RedisSessionStore, RedisStateStore } from '../../../src/stores/redis/redis.js';
-import { added, posted, said } from '../../../src/testing/contract/session/subject.js';
+import { added, entryOf, posted } from '../../../src/testing/contract/session/subject.js';
 import { describeWithRedis, type RedisServer, startRedis } from '../../support/stores/redis-server.js';
 
 const bound = { ttlMs: 60_000, sessionTtlMs: 60_000, extensionBytes: 100, sessionBytes: 100 };
@@ -33,7 +33,7 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
   });
 
   test('a key of another type causes an error that is not retryable', async () => {
-    await added(sessions, 's', { entries: [said('1')] });
+    await added(sessions, 's', { entries: [entryOf('1')] });
     await client.set(list, 'text');
 
     await expect(sessions.load('s')).rejects.toMatchObject({
@@ -46,7 +46,7 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
   test.each(['{"id":', 'null', '7', '"text"', '{"id":1}'])(
     'the stored entry %s causes an error with its key',
     async (json) => {
-      await added(sessions, 's', { entries: [said('1'), said('2')] });
+      await added(sessions, 's', { entries: [entryOf('1'), entryOf('2')] });
       await client.lSet(list, 1, json);
 
       await expect(sessions.load('s')).rejects.toMatchObject({
@@ -64,25 +64,25 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
     ['an entry is removed', () => client.lPop(list)],
     ['an entry is added', () => client.rPush(list, '{}')],
   ])('load, claim, append and post fail after %s, until the session is deleted', async (_name, damage) => {
-    await added(sessions, 's', { entries: [said('1'), said('2')] });
+    await added(sessions, 's', { entries: [entryOf('1'), entryOf('2')] });
     await damage();
 
     for (const call of [
       sessions.load('s'),
       sessions.claim('s', claim),
-      sessions.append('s', { token: 'x', length: 2, entries: [said('3')] }),
+      sessions.append('s', { token: 'x', length: 2, entries: [entryOf('3')] }),
       sessions.post('s', posted('p')),
     ]) {
       const missing = { code: 'ERR_REDIS_DATA', key: head, message: expect.stringContaining('noeviction') };
       await expect(call).rejects.toMatchObject(missing);
     }
     await sessions.delete('s');
-    await added(sessions, 's', { entries: [said('new')] });
-    expect(await sessions.load('s')).toMatchObject({ entries: [said('new')] });
+    await added(sessions, 's', { entries: [entryOf('new')] });
+    expect(await sessions.load('s')).toMatchObject({ entries: [entryOf('new')] });
   });
 
   test('a damaged session is listed', async () => {
-    await added(sessions, 's', { entries: [said('1')], details: { owner: 'ada' } });
+    await added(sessions, 's', { entries: [entryOf('1')], details: { owner: 'ada' } });
     await client.del(list);
 
     expect(await sessions.list({ owner: 'ada' })).toMatchObject({ sessions: [{ id: 's', length: 1 }] });
@@ -104,7 +104,7 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
     for (const call of [
       () => sessions.load('s'),
       () => sessions.claim('s', claim),
-      () => sessions.append('s', { token: 'x', length: 0, entries: [said('1')] }),
+      () => sessions.append('s', { token: 'x', length: 0, entries: [entryOf('1')] }),
       () => sessions.renew('s', claim),
       () => sessions.post('s', posted('p')),
       () => sessions.update('s', { title: 'x' }),
@@ -123,7 +123,7 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
   });
 
   test('a field of the head that is not JSON causes an error with its key', async () => {
-    await added(sessions, 's', { entries: [said('1')] });
+    await added(sessions, 's', { entries: [entryOf('1')] });
     await client.hSet(head, 'uid', 'text');
 
     const refused = { code: 'ERR_REDIS_DATA', key: head, message: expect.stringContaining('a field is invalid: text') };
@@ -190,17 +190,17 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
     await state.set(a, { key: 'k', value: 'old' }, bound);
     await state.set(a, { key: 'own', value: 'x' }, { ...bound, ttlMs: 1_000 });
     await sessions.claim('s', claim);
-    await sessions.append('s', { token: 'x', length: 0, entries: [said('1')] });
+    await sessions.append('s', { token: 'x', length: 0, entries: [entryOf('1')] });
     await client.configSet({ 'maxmemory-policy': 'noeviction', maxmemory: '1' });
 
     await expect(state.set(a, { key: 'k', value: 'new' }, bound)).rejects.toThrow(/OOM/);
-    await expect(sessions.append('s', { token: 'x', length: 1, entries: [said('2')] })).rejects.toThrow(/OOM/);
+    await expect(sessions.append('s', { token: 'x', length: 1, entries: [entryOf('2')] })).rejects.toThrow(/OOM/);
     await expect(sessions.post('s', posted('p'))).rejects.toThrow(/OOM/);
     const longer = { ...bound, ttlMs: 2 * bound.ttlMs, sessionTtlMs: 2 * bound.sessionTtlMs };
     await state.touch(a.session, longer);
     expect(await state.get(a, 'k', longer)).toBe('old');
     expect(await state.get(a, 'own', longer)).toBe('x');
-    expect(await sessions.load('s')).toMatchObject({ entries: [said('1')] });
+    expect(await sessions.load('s')).toMatchObject({ entries: [entryOf('1')] });
     expect(await sessions.append('s', { token: 'x', length: 1, entries: [], release: true })).toMatchObject({
       released: true,
     });
@@ -260,10 +260,12 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
     const whole = new RedisSessionStore({ client: narrow, subscriber, ttlMs: 60_000 });
     for (const store of [narrowSessions, whole]) {
       expect(await store.claim('s', { ...claim, details: { owner: 'ada' } })).toMatchObject({ claimed: true });
-      expect(await store.append('s', { token: 'x', length: 0, entries: [said('1')] })).toMatchObject({ stored: true });
+      expect(await store.append('s', { token: 'x', length: 0, entries: [entryOf('1')] })).toMatchObject({
+        stored: true,
+      });
       expect(await store.post('s', posted('p'))).toMatchObject({ added: true });
       expect(await store.renew('s', claim)).toBe(true);
-      expect(await store.load('s')).toMatchObject({ entries: [said('1'), posted('p')] });
+      expect(await store.load('s')).toMatchObject({ entries: [entryOf('1'), posted('p')] });
       expect(await store.append('s', { token: 'x', length: 2, entries: [], release: true })).toMatchObject({
         released: true,
       });

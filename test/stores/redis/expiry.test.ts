@@ -3,7 +3,7 @@ import { createClient } from '@redis/client';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { StatePolicy } from '../../../src/state/state-store.js';
 import { RedisSessionStore, RedisStateStore } from '../../../src/stores/redis/redis.js';
-import { added, said } from '../../../src/testing/contract/session/subject.js';
+import { added, entryOf } from '../../../src/testing/contract/session/subject.js';
 import { bytesInRedis } from '../../support/stores/bytes-in-redis.js';
 import { movableRedis } from '../../support/stores/redis-clock.js';
 import { describeWithRedis, type RedisServer, startRedis } from '../../support/stores/redis-server.js';
@@ -168,7 +168,7 @@ describeWithRedis('expiry in Redis:', () => {
 
   test('all keys of a stored session expire at the same time, or never with `ttlMs: Infinity`', async () => {
     const save = (ttlMs: number, text: string) =>
-      added(new RedisSessionStore({ client, ttlMs }), 's', { entries: [said(text)] });
+      added(new RedisSessionStore({ client, ttlMs }), 's', { entries: [entryOf(text)] });
     const ends = async () => Promise.all((await client.keys('*')).map((key) => client.pExpireTime(key)));
 
     await save(hour, '1');
@@ -184,7 +184,7 @@ describeWithRedis('expiry in Redis:', () => {
   test('a session that is only loaded stays in the list of its owner', async () => {
     const { send, pass } = movableRedis((args) => client.sendCommand(args));
     const sessions = new RedisSessionStore({ client: { sendCommand: send }, ttlMs: hour });
-    await added(sessions, 's', { entries: [said('1')], details: { owner: 'ada' } });
+    await added(sessions, 's', { entries: [entryOf('1')], details: { owner: 'ada' } });
 
     for (let loads = 0; loads < 5; loads += 1) {
       await pass(0.9 * hour);

@@ -8,7 +8,7 @@ import {
   RedisSessionStore,
   RedisStateStore,
 } from '../../../src/stores/redis/redis.js';
-import { added, posted, said } from '../../../src/testing/contract/session/subject.js';
+import { added, entryOf, posted } from '../../../src/testing/contract/session/subject.js';
 import { describeWithRedis, type RedisServer, startRedis } from '../../support/stores/redis-server.js';
 
 const policy = { ttlMs: 60_000, sessionTtlMs: 60_000, extensionBytes: 100, sessionBytes: 100 };
@@ -72,7 +72,7 @@ describeWithRedis('an outage of Redis', () => {
       state.stats('s'),
       sessions.load('s'),
       sessions.claim('s', claim),
-      sessions.append('s', { token: 'x', length: 1, entries: [said('2')] }),
+      sessions.append('s', { token: 'x', length: 1, entries: [entryOf('2')] }),
       sessions.renew('s', claim),
       sessions.post('s', posted('p')),
       sessions.list({ owner: 'ada' }),
@@ -95,7 +95,7 @@ describeWithRedis('an outage of Redis', () => {
       const sessions = new RedisSessionStore({ ...options, timeoutMs });
       const patient = new RedisStateStore(options);
       await patient.set({ ...a, session: 'kept' }, { key: 'k', value: 'v' }, policy);
-      await added(new RedisSessionStore(options), 'kept', { entries: [said('1')] });
+      await added(new RedisSessionStore(options), 'kept', { entries: [entryOf('1')] });
       const listeners = client.listenerCount('error');
 
       await server.kill();
@@ -107,7 +107,7 @@ describeWithRedis('an outage of Redis', () => {
       await back?.();
       expect(await patient.get({ ...a, session: 'kept' }, 'k', policy)).toBe('v');
       expect(await state.set(a, { key: 'k', value: 'v' }, policy)).toMatchObject({ stored: true });
-      expect(await sessions.load('kept')).toMatchObject({ entries: [said('1')] });
+      expect(await sessions.load('kept')).toMatchObject({ entries: [entryOf('1')] });
       expect(client.listenerCount('error')).toBe(listeners);
       await close();
     },
@@ -163,11 +163,11 @@ describeWithRedis('an outage of Redis', () => {
     const sessions = new RedisSessionStore({ client: twice, prefix: 'twice' });
 
     expect(await sessions.claim('s', claim)).toMatchObject({ claimed: true });
-    expect(await sessions.append('s', { token: 'x', length: 0, entries: [said('1')] })).toMatchObject({ length: 1 });
+    expect(await sessions.append('s', { token: 'x', length: 0, entries: [entryOf('1')] })).toMatchObject({ length: 1 });
     expect(await sessions.post('s', posted('p'))).toMatchObject({ added: false });
-    const last = await sessions.append('s', { token: 'x', length: 2, entries: [said('2')], release: true });
+    const last = await sessions.append('s', { token: 'x', length: 2, entries: [entryOf('2')], release: true });
     expect(last).toMatchObject({ owned: false, stored: true, length: 3, entries: [] });
-    expect(await sessions.load('s')).toMatchObject({ entries: [said('1'), posted('p'), said('2')] });
+    expect(await sessions.load('s')).toMatchObject({ entries: [entryOf('1'), posted('p'), entryOf('2')] });
     client.destroy();
   });
 

@@ -2,14 +2,14 @@ import { createClient } from '@redis/client';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RedisSessionStore } from '../../../src/stores/redis/redis.js';
-import { added, claimed, posted, said } from '../../../src/testing/contract/session/subject.js';
+import { added, claimed, entryOf, posted } from '../../../src/testing/contract/session/subject.js';
 import { describeWithRedis, type RedisServer, startRedis } from '../../support/stores/redis-server.js';
 
 describeWithRedis('a session in Redis', () => {
   let server: RedisServer;
   let client: ReturnType<typeof createClient>;
   let store: RedisSessionStore;
-  const long = Array.from({ length: 2000 }, (_, index) => said(`${index} `.padEnd(3000, 'é')));
+  const long = Array.from({ length: 2000 }, (_, index) => entryOf(`${index} `.padEnd(3000, 'é')));
 
   beforeAll(async () => {
     server = await startRedis();
@@ -43,19 +43,19 @@ describeWithRedis('a session in Redis', () => {
   test('is continued without its known entries on the wire', async () => {
     const { uid = '' } = (await store.load('s', { limit: 0 })) ?? {};
     // The first call of each kind sends the script itself.
-    await added(store, 'other', { entries: [said('1')] });
+    await added(store, 'other', { entries: [entryOf('1')] });
     await store.post('other', posted('p'));
     const before = await traffic();
 
     const known = { uid, length: 2000 };
     expect(await store.claim('s', { token: 'x', run: 'x', ttlMs: 60_000, known })).toMatchObject({ entries: [] });
     await store.post('s', posted('p'));
-    const entries = [said('more')];
+    const entries = [entryOf('more')];
     const last = await store.append('s', { token: 'x', length: 2000, entries, context: 2000, release: true });
     expect(last).toMatchObject({ length: 2002, entries: [posted('p')], released: false });
     const release = await store.append('s', { token: 'x', length: 2002, entries: [], release: true });
     expect(release).toMatchObject({ released: true });
-    expect(await claimed(store, 's')).toMatchObject({ offset: 2000, entries: [posted('p'), said('more')] });
+    expect(await claimed(store, 's')).toMatchObject({ offset: 2000, entries: [posted('p'), entryOf('more')] });
 
     const after = await traffic();
     expect(after.received - before.received).toBeLessThan(4000);
@@ -68,14 +68,14 @@ describeWithRedis('a session in Redis', () => {
       await client.configResetStat();
       await store.claim(id, { token: 'y', run: 'y', ttlMs: 60_000, known: undefined });
       await store.post(id, posted('q'));
-      await store.append(id, { token: 'y', length, entries: [said('last')], context: length });
+      await store.append(id, { token: 'y', length, entries: [entryOf('last')], context: length });
       await store.append(id, { token: 'y', length: length + 2, entries: [], release: true });
       const stats = await client.info('commandstats');
       const counts = [...stats.matchAll(/cmdstat_(\w+):calls=(\d+)/g)].map(([, name, calls]) => `${name} ${calls}`);
       return counts.filter((count) => !/^(config|info|eval)/.test(count)).sort();
     };
-    await added(store, 'short', { entries: [said('1')] });
-    await added(store, 'large', { entries: Array.from({ length: 20_000 }, (_, index) => said(`${index}`)) });
+    await added(store, 'short', { entries: [entryOf('1')] });
+    await added(store, 'large', { entries: Array.from({ length: 20_000 }, (_, index) => entryOf(`${index}`)) });
 
     const short = await commandsOf('short', 1);
 
@@ -85,7 +85,7 @@ describeWithRedis('a session in Redis', () => {
 
   test('is released by an append that is sent again, also if it names an entry twice', async () => {
     await claimed(store, 'twice');
-    const append = { token: 'x', length: 0, entries: [said('1'), said('2'), said('1')] };
+    const append = { token: 'x', length: 0, entries: [entryOf('1'), entryOf('2'), entryOf('1')] };
     await store.append('twice', append);
 
     const again = await store.append('twice', { ...append, release: true });
@@ -94,7 +94,7 @@ describeWithRedis('a session in Redis', () => {
   });
 
   test('may grow by 20,000 entries in one append through either client', async () => {
-    const many = Array.from({ length: 40_000 }, (_, index) => said(`${index}`));
+    const many = Array.from({ length: 40_000 }, (_, index) => entryOf(`${index}`));
     const io = new Redis(server.port);
     const other = new RedisSessionStore({ client: io });
 

@@ -3,7 +3,7 @@ import { createClient, createCluster } from '@redis/client';
 import { Cluster, Redis } from 'ioredis';
 import { expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import { type RedisClient, RedisSessionStore, type RedisSubscriber } from '../../../src/stores/redis/redis.js';
-import { added, posted, said } from '../../../src/testing/contract/session/subject.js';
+import { added, entryOf, posted } from '../../../src/testing/contract/session/subject.js';
 import {
   describeWithRedis,
   type RedisServer,
@@ -69,7 +69,7 @@ describeWithRedis('the watch of a session in Redis', () => {
       await expect.poll(() => told, { timeout: 10_000 }).toContain('last');
       return told;
     };
-    for (const id of ['a', 'b', '{c}:\n', 'last']) await added(poster, id, { entries: [said('1')] });
+    for (const id of ['a', 'b', '{c}:\n', 'last']) await added(poster, id, { entries: [entryOf('1')] });
 
     const [first, second, odd] = [watch('a', 'first'), watch('a', 'second'), watch('{c}:\n', 'odd')];
     watch('last', 'last');
@@ -103,7 +103,7 @@ describeWithRedis('the watch of a session in Redis', () => {
     const store = new RedisSessionStore({ client, subscriber });
     const told: string[] = [];
     for (const id of ['a', 'b']) {
-      await added(store, id, { entries: [said('1')] });
+      await added(store, id, { entries: [entryOf('1')] });
       store.watch?.(id, () => told.push(id));
     }
     await expect.poll(() => client.pubSubChannels()).toHaveLength(2);

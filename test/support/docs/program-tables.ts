@@ -98,10 +98,10 @@ function sectionOf(program: Program, all: readonly Program[]): string {
 
 function eventsOf(cell: Cell<Readonly<Record<string, EventTable>>>): readonly string[] {
   if (cell === 'unknown') return [];
-  const rows = Object.entries(cell.value).map(([name, { event, absent, told, differs, tools, after }]) => {
+  const rows = Object.entries(cell.value).map(([name, { event, absent, notifies, differs, tools, after }]) => {
     const notes = [
       absent,
-      told && 'its answer decides nothing',
+      notifies && 'its answer decides nothing',
       tools && `only for the tool \`${tools}\``,
       after && `only after ${after}`,
       differs,

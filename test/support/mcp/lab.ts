@@ -69,7 +69,7 @@ export const asProcesses = { spawn } as const;
  */
 export function lab(options: McpServersOptions, atEnd: AtEnd = onTestFinished): Lab {
   const logger = keepingLogger();
-  const reconnect = options.reconnect ?? { initialMs: 5, maxMs: 10 };
+  const reconnect = options.reconnect ?? { initialDelayMs: 5, maxDelayMs: 10 };
   const system = { logger, spawn: spawnScripted, ...options.system };
   const mcp = mcpServers({ waitForServers: true, ...options, reconnect, system });
   atEnd(() => mcp.close());

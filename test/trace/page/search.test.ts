@@ -2,8 +2,8 @@ import { Agent, type AgentLifecycle, toolResult } from 'keelson';
 import { calls, scriptedModel } from 'keelson/testing';
 import { readTrace, trace } from 'keelson/trace';
 import { describe, expect, test } from 'vitest';
+import { buildStory } from '../../../src/page/story/build-story.js';
 import type { Story } from '../../../src/page/story/story.js';
-import { tell } from '../../../src/page/story/tell.js';
 import { type Filter, Search } from '../../../src/page/view/search.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
 
@@ -22,7 +22,7 @@ async function clerkStory(): Promise<Story> {
   });
   await agent.run('Look around.');
   lines.splice(3, 0, JSON.stringify({ ...JSON.parse(lines[1] ?? ''), type: 'compaction-start' }));
-  return tell(readTrace(lines.join('\n')));
+  return buildStory(readTrace(lines.join('\n')));
 }
 
 const found = (story: Story, query: string, filter: Filter = 'all') =>
@@ -57,7 +57,7 @@ describe('the search', () => {
 
   test('goes on in a longer version of the trace', async () => {
     const story = await clerkStory();
-    const earlier = new Search(tell(story.records.slice(0, 5)));
+    const earlier = new Search(buildStory(story.records.slice(0, 5)));
     earlier.prepare();
 
     expect([...(new Search(story, earlier).find('shelf is empty', 'model') ?? [])]).toHaveLength(1);

@@ -2,19 +2,19 @@ import { Agent, type AgentLifecycle } from 'keelson';
 import { calls, scriptedModel } from 'keelson/testing';
 import { readTrace, type TraceRecord, trace } from 'keelson/trace';
 import { describe, expect, test } from 'vitest';
+import { buildStory } from '../../../src/page/story/build-story.js';
 import { conversationOf } from '../../../src/page/story/conversation.js';
 import { lineDiff } from '../../../src/page/story/line-diff.js';
 import { positionsOf } from '../../../src/page/story/positions.js';
 import { redPath } from '../../../src/page/story/red-path.js';
 import type { Story } from '../../../src/page/story/story.js';
-import { tell } from '../../../src/page/story/tell.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { FAILING_RUNS } from '../../support/trace/failing-runs.js';
 
 async function storyOf(run: (trace: AgentLifecycle) => Promise<unknown>): Promise<Story> {
   const lines: string[] = [];
   await run(trace({ to: (line) => lines.push(line) }));
-  return tell(readTrace(lines.join('\n')));
+  return buildStory(readTrace(lines.join('\n')));
 }
 
 /** The way from each failure to its cause: the agent and the title of each item. */
@@ -111,7 +111,7 @@ describe('a story', () => {
     const whole = await storyOf((traced) => desk(traced).run('Look around.'));
     const cut = whole.records.findIndex(({ type }) => type === 'tool-start') + 1;
 
-    const { items } = tell(whole.records.slice(0, cut));
+    const { items } = buildStory(whole.records.slice(0, cut));
 
     expect(items.at(-1)).toMatchObject({ kind: 'tool', title: 'clerk', mark: 'waits', isOpen: true, to: cut - 1 });
   });
@@ -122,7 +122,7 @@ describe('a story', () => {
     const keys = (story: Story) => story.groups.map(({ key }) => key);
 
     for (const length of whole.records.keys()) {
-      const part = tell(whole.records.slice(0, length));
+      const part = buildStory(whole.records.slice(0, length));
       expect(ids(whole)).toEqual(expect.arrayContaining(ids(part)));
       expect(keys(whole)).toEqual(expect.arrayContaining(keys(part)));
     }
@@ -141,7 +141,7 @@ describe('a story', () => {
     const { records } = await storyOf((traced) => office(traced).run('Look around.'));
     const end = records.findIndex((record) => record.type === 'tool-end' && record.name === 'look');
 
-    const said = conversationOf(tell(records.slice(0, end + 1)));
+    const said = conversationOf(buildStory(records.slice(0, end + 1)));
 
     expect(said.filter(({ role }) => role === 'call').map(({ who, text }) => [who, text])).toEqual(
       expect.arrayContaining([
@@ -167,7 +167,7 @@ describe('a story', () => {
     const start = { type: 'run-start', at: 0, runId: 'r', agent: 'clerk', input: 'Pay.' } as const;
     const call = { type: 'tool-start', ...place, callId: 'c', name: 'pay', input: {} } as const;
     const error = { name: 'Error', message: 'declined' };
-    const story = tell([
+    const story = buildStory([
       start,
       call,
       { ...start, path: ['c'] },

@@ -129,9 +129,9 @@ function isSameTool(one: ToolSpec | undefined, other: ToolSpec | undefined): boo
 
 /** Messages after the end of the previous request are new, so they are not a difference. */
 function messageDifference(before: readonly Message[], now: readonly Message[]): CacheDifference | undefined {
-  const [old, told] = [before, now].map((messages) => (messages[0]?.role === 'system' ? messages[0] : undefined));
-  if (!isSameData(old, told)) return { part: 'instructions' };
-  const first = told === undefined ? 0 : 1;
+  const [old, current] = [before, now].map((messages) => (messages[0]?.role === 'system' ? messages[0] : undefined));
+  if (!isSameData(old, current)) return { part: 'instructions' };
+  const first = current === undefined ? 0 : 1;
   const at = before.findIndex((message, index) => message !== now[index] && !isSameData(message, now[index]));
   return at < 0 ? undefined : { part: 'message', index: at - first, role: now[at]?.role ?? before[at]?.role };
 }
@@ -143,8 +143,8 @@ function settingDifference(before: SentRequest['parts'], now: SentRequest['parts
     toolChoice,
     reasoningEffort: settings?.reasoningEffort,
   });
-  const [old, told] = [values(before), values(now)];
-  const name = Object.keys(told).find((key) => !isSameData(old[key], told[key]));
+  const [old, current] = [values(before), values(now)];
+  const name = Object.keys(current).find((key) => !isSameData(old[key], current[key]));
   return name === undefined ? undefined : { part: 'settings', name };
 }
 

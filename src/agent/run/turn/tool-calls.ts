@@ -4,7 +4,7 @@ import { Stop } from '../../../internal/stop.js';
 import type { CallsInFlight, CallVerdict, EnteredCall, ResumedInside } from '../../../lifecycle/hook-run/run-end.js';
 import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
 import { withAttempts } from '../../../model/denial.js';
-import { tellEdit } from '../../../model/edited-call.js';
+import { withEditNote } from '../../../model/edited-call.js';
 import type { SuspendedCall, ToolCallPart, ToolResultPart } from '../../../model/message.js';
 import type { ToolResult } from '../../../tools/tool.js';
 import { errorResult, isToolResult, resultPartOf } from '../../../tools/tool-result.js';
@@ -268,7 +268,7 @@ function closeOpenCalls(calls: ToolCalls): SuspendedRun['pending'] | undefined {
 
 function putResult({ run, parts, results, begun, prior }: ToolCalls, index: number, result: ToolResult): void {
   const part = parts[index] as ToolCallPart;
-  const resultPart = resultPartOf(part, prior.edited?.has(part.id) ? tellEdit(result, part.input) : result);
+  const resultPart = resultPartOf(part, prior.edited?.has(part.id) ? withEditNote(result, part.input) : result);
   results[index] = resultPart;
   run.attached.recorder?.addResult(run, resultPart);
   if (index < begun) run.turn?.events?.endTool(part, resultPart, run.toolErrors?.get(part.id));

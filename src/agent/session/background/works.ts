@@ -88,7 +88,7 @@ export class BackgroundWorks {
   }
 
   /** Reports the end of each work whose process has stopped. */
-  async tellLost(claim: Claim): Promise<void> {
+  async reportLost(claim: Claim): Promise<void> {
     const { session } = this;
     const own = new Set(this.list.map(({ id }) => id));
     for (const [id, label] of session.record.posts.works ?? []) {
@@ -104,18 +104,18 @@ export class BackgroundWorks {
    */
   private async follow(work: RunningWork, removeLease: () => Promise<void>): Promise<void> {
     const { stop } = work;
-    const isTold = await this.tell(work, await perform(work, this.session.agent.defaults.clock));
+    const isReported = await this.report(work, await perform(work, this.session.agent.defaults.clock));
     this.running.delete(work);
     stop.release();
     await removeLease().catch((error) => this.log(work, 'has a lease that could not be removed', error));
-    if (isTold && !stop.stopped && this.life.isOpen) await this.answer(work);
+    if (isReported && !stop.stopped && this.life.isOpen) await this.answer(work);
   }
 
   /**
    * Adds the message about the end of a work to the session. Tries again while the store fails. Returns false if the
    * conversation was deleted, or if the store still fails after the work was stopped.
    */
-  private async tell({ id, uid, stop, label }: RunningWork, message: UserMessage): Promise<boolean> {
+  private async report({ id, uid, stop, label }: RunningWork, message: UserMessage): Promise<boolean> {
     const { store, id: session, agent } = this.session;
     for (;;) {
       try {

@@ -1,6 +1,6 @@
 import type { CaseTable } from '../contract-case.js';
 import { expectThat } from '../expect-that.js';
-import { claimed, LONG_MS, posted, released, type SessionSubject, said } from './subject.js';
+import { claimed, entryOf, LONG_MS, posted, released, type SessionSubject } from './subject.js';
 
 export const appendCases: CaseTable<SessionSubject> = {
   'load returns undefined for an unknown session': async ({ store }) => {
@@ -9,19 +9,19 @@ export const appendCases: CaseTable<SessionSubject> = {
   'the holder of the claim adds entries, and load returns all of them in order': async ({ store }) => {
     await claimed(store, 'a');
 
-    const first = await store.append('a', { token: 'x', length: 0, entries: [said('1'), said('2')] });
-    const second = await store.append('a', { token: 'x', length: 2, entries: [said('3')] });
+    const first = await store.append('a', { token: 'x', length: 0, entries: [entryOf('1'), entryOf('2')] });
+    const second = await store.append('a', { token: 'x', length: 2, entries: [entryOf('3')] });
 
     expectThat(first).equals({ owned: true, stored: true, released: false, length: 2, entries: [] });
     expectThat(second).equals({ owned: true, stored: true, released: false, length: 3, entries: [] });
-    const entries = [said('1'), said('2'), said('3')];
+    const entries = [entryOf('1'), entryOf('2'), entryOf('3')];
     expectThat(await store.load('a')).matches({ length: 3, offset: 0, entries });
   },
   'an append without the claim adds nothing, in a session that is stored or not': async ({ store }) => {
     await claimed(store, 'a');
 
     for (const id of ['a', 'b']) {
-      const answer = await store.append(id, { token: 'y', length: 0, entries: [said('1')], release: true });
+      const answer = await store.append(id, { token: 'y', length: 0, entries: [entryOf('1')], release: true });
       expectThat(answer).equals({ owned: false, stored: false, released: false, length: 0, entries: [] });
     }
 
@@ -30,18 +30,18 @@ export const appendCases: CaseTable<SessionSubject> = {
   },
   'an append that is sent twice adds its entries once': async ({ store }) => {
     await claimed(store, 'a');
-    const append = { token: 'x', length: 0, entries: [said('1'), said('2')] };
+    const append = { token: 'x', length: 0, entries: [entryOf('1'), entryOf('2')] };
     await store.append('a', append);
 
     expectThat(await store.append('a', append)).matches({ owned: true, stored: true, length: 2, entries: [] });
-    const more = await store.append('a', { ...append, entries: [...append.entries, said('3')] });
+    const more = await store.append('a', { ...append, entries: [...append.entries, entryOf('3')] });
 
     expectThat(more).matches({ owned: true, stored: true, length: 3, entries: [] });
-    expectThat(await store.load('a')).matches({ entries: [said('1'), said('2'), said('3')] });
+    expectThat(await store.load('a')).matches({ entries: [entryOf('1'), entryOf('2'), entryOf('3')] });
   },
   'the last append ends the claim, and is answered as stored when it is sent again': async ({ store }) => {
     await claimed(store, 'a');
-    const last = { token: 'x', length: 0, entries: [said('1')], release: true };
+    const last = { token: 'x', length: 0, entries: [entryOf('1')], release: true };
 
     expectThat(await store.append('a', last)).matches({ owned: true, stored: true, released: true });
     expectThat(await store.append('a', last)).matches({ owned: false, stored: true, length: 1 });
@@ -53,20 +53,20 @@ export const appendCases: CaseTable<SessionSubject> = {
     await claimed(store, 'a');
     await store.post('a', posted('p'));
 
-    const last = await store.append('a', { token: 'x', length: 0, entries: [said('1')], release: true });
+    const last = await store.append('a', { token: 'x', length: 0, entries: [entryOf('1')], release: true });
     expectThat(last).equals({ owned: true, stored: true, released: false, length: 2, entries: [posted('p')] });
     expectThat(await released(store, 'a', { length: 1 })).matches({ owned: true, released: false });
 
     expectThat(await released(store, 'a', { length: 2 })).matches({ owned: true, released: true });
-    expectThat(await store.load('a')).matches({ entries: [posted('p'), said('1')] });
+    expectThat(await store.load('a')).matches({ entries: [posted('p'), entryOf('1')] });
   },
   'entries of a deleted session are gone, and an append does not bring them back': async ({ store }) => {
     const before = await claimed(store, 'a');
-    await store.append('a', { token: 'x', length: 0, entries: [said('1')] });
+    await store.append('a', { token: 'x', length: 0, entries: [entryOf('1')] });
     await store.delete('a');
     await store.delete('never there');
 
-    expectThat(await store.append('a', { token: 'x', length: 1, entries: [said('2')] })).matches({
+    expectThat(await store.append('a', { token: 'x', length: 1, entries: [entryOf('2')] })).matches({
       owned: false,
       stored: false,
     });
@@ -81,13 +81,13 @@ export const appendCases: CaseTable<SessionSubject> = {
     const work = ids.map(async (id) => {
       await claimed(store, id);
       for (let at = 0; at < 5; at += 1) {
-        await store.append(id, { token: 'x', length: at, entries: [said(`${id}-${at}`)] });
+        await store.append(id, { token: 'x', length: at, entries: [entryOf(`${id}-${at}`)] });
       }
     });
     await Promise.all(work);
 
     for (const id of ids) {
-      const entries = Array.from({ length: 5 }, (_, at) => said(`${id}-${at}`));
+      const entries = Array.from({ length: 5 }, (_, at) => entryOf(`${id}-${at}`));
       expectThat(await store.load(id)).matches({ entries });
     }
   },

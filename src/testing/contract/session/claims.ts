@@ -1,6 +1,6 @@
 import type { CaseTable } from '../contract-case.js';
 import { anyNumber, expectThat } from '../expect-that.js';
-import { added, claimed, LONG_MS, released, type SessionSubject, said } from './subject.js';
+import { added, claimed, entryOf, LONG_MS, released, type SessionSubject } from './subject.js';
 
 export const claimCases: CaseTable<SessionSubject> = {
   'only one of many concurrent claims succeeds': async ({ store }) => {
@@ -23,24 +23,24 @@ export const claimCases: CaseTable<SessionSubject> = {
     expectThat(await claimed(store, 'a', { run: 'y' })).matches({ claimed: false });
   },
   'a claim returns the entries that the caller does not know': async ({ store }) => {
-    await added(store, 'a', { entries: [said('1'), said('2'), said('3')] });
+    await added(store, 'a', { entries: [entryOf('1'), entryOf('2'), entryOf('3')] });
     const { uid = '' } = (await store.load('a')) ?? {};
     const claim = { token: 'x', run: 'x', ttlMs: LONG_MS };
 
     const later = await store.claim('a', { ...claim, known: { uid, length: 2 } });
-    expectThat(later).matches({ claimed: true, uid, length: 3, offset: 2, entries: [said('3')] });
+    expectThat(later).matches({ claimed: true, uid, length: 3, offset: 2, entries: [entryOf('3')] });
     for (const known of [undefined, { uid: 'other', length: 2 }, { uid, length: 9 }]) {
-      const all = { offset: 0, entries: [said('1'), said('2'), said('3')] };
+      const all = { offset: 0, entries: [entryOf('1'), entryOf('2'), entryOf('3')] };
       expectThat(await store.claim('a', { ...claim, known })).matches(all);
     }
   },
   'a claim without known entries returns those from the context on': async ({ store }) => {
     await claimed(store, 'a');
-    const entries = [said('1'), said('2'), said('3')];
+    const entries = [entryOf('1'), entryOf('2'), entryOf('3')];
     await store.append('a', { token: 'x', length: 0, entries, context: 2 });
-    await store.append('a', { token: 'x', length: 3, entries: [said('4')], release: true });
+    await store.append('a', { token: 'x', length: 3, entries: [entryOf('4')], release: true });
 
-    const found = { length: 4, offset: 2, entries: [said('3'), said('4')] };
+    const found = { length: 4, offset: 2, entries: [entryOf('3'), entryOf('4')] };
     expectThat(await claimed(store, 'a')).matches(found);
     expectThat(await store.load('a', { from: 'context' })).matches(found);
     expectThat(await store.load('a')).matches({ offset: 0, length: 4 });
@@ -53,7 +53,7 @@ export const claimCases: CaseTable<SessionSubject> = {
 
     expectThat(await store.renew('a', { token: 'x', ttlMs: LONG_MS })).equals(false);
     const refused = { owned: false, stored: false, released: false };
-    expectThat(await store.append('a', { token: 'x', length: 0, entries: [said('1')] })).matches(refused);
+    expectThat(await store.append('a', { token: 'x', length: 0, entries: [entryOf('1')] })).matches(refused);
     expectThat(await released(store, 'a')).matches({ owned: false, released: false });
     expectThat(await store.renew('a', { token: 'y', ttlMs: LONG_MS })).equals(true);
   },
@@ -61,7 +61,7 @@ export const claimCases: CaseTable<SessionSubject> = {
     await claimed(store, 'a', { ttlMs: 1 });
     await pass(10);
 
-    expectThat(await store.append('a', { token: 'x', length: 0, entries: [said('1')] })).matches({ owned: true });
+    expectThat(await store.append('a', { token: 'x', length: 0, entries: [entryOf('1')] })).matches({ owned: true });
     expectThat(await store.renew('a', { token: 'x', ttlMs: LONG_MS })).equals(true);
 
     expectThat(await claimed(store, 'a', { run: 'y' })).matches({ claimed: false });

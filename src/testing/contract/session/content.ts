@@ -2,7 +2,7 @@ import type { Message } from '../../../model/message.js';
 import type { Entry } from '../../../state/record/entry.js';
 import { type CaseTable, ODD_STRINGS } from '../contract-case.js';
 import { expectThat } from '../expect-that.js';
-import { added, claimed, type SessionSubject, said } from './subject.js';
+import { added, claimed, entryOf, type SessionSubject } from './subject.js';
 
 function entriesOf(messages: readonly Message[]): Entry[] {
   return messages.map((message, at) => ({ id: `${at}`, at: 1, body: { type: 'message', message } }));
@@ -11,9 +11,9 @@ function entriesOf(messages: readonly Message[]): Entry[] {
 export const contentCases: CaseTable<SessionSubject> = {
   'ids may be any strings': async ({ store }) => {
     const ids = [...ODD_STRINGS, ''];
-    for (const [at, id] of ids.entries()) await added(store, id, { entries: [said(`${at}`)] });
+    for (const [at, id] of ids.entries()) await added(store, id, { entries: [entryOf(`${at}`)] });
 
-    for (const [at, id] of ids.entries()) expectThat((await store.load(id))?.entries).equals([said(`${at}`)]);
+    for (const [at, id] of ids.entries()) expectThat((await store.load(id))?.entries).equals([entryOf(`${at}`)]);
   },
   'tool calls and tool results are loaded unchanged': async ({ store }) => {
     const messages: Message[] = [
@@ -77,7 +77,7 @@ export const contentCases: CaseTable<SessionSubject> = {
   'an entry keeps every member, also of a type that is not known': async ({ store }) => {
     const body = { type: 'later', list: [1, { x: null }] };
     const entries = [
-      { ...said('1'), parent: 'p', agent: 'a', by: 'ada', path: ['c1', 'c2'] },
+      { ...entryOf('1'), parent: 'p', agent: 'a', by: 'ada', path: ['c1', 'c2'] },
       { id: '2', at: 2, body } as unknown as Entry,
       { id: '3', at: 3, body: { type: 'decision', call: 'c', decision: { deny: 'no' } } } as Entry,
     ];
@@ -87,17 +87,17 @@ export const contentCases: CaseTable<SessionSubject> = {
     expectThat((await store.load('a'))?.entries).equals(entries);
   },
   'entries of runs inside of calls keep their path and place, also if added again': async ({ store }) => {
-    const nested = (id: string, path: readonly string[], body: Entry['body'] = said(id).body): Entry => {
+    const nested = (id: string, path: readonly string[], body: Entry['body'] = entryOf(id).body): Entry => {
       return { id, parent: '0', at: 1, run: `u:0:${path.join(':')}/1`, agent: 'inner', path, body };
     };
     const entries = [
-      said('0'),
+      entryOf('0'),
       nested('1', ['c1']),
       nested('2', ['c1', 'c2', 'c3']),
       nested('3', ['ü 🎉', '\0', '']),
       nested('4', ['c1'], { type: 'suspended', calls: [{ id: 'c2', reason: 'why', by: 'approval' }] }),
       nested('5', ['c1'], { type: 'decision', call: 'c2', decision: 'again' }),
-      said('6'),
+      entryOf('6'),
     ];
     await claimed(store, 'a');
 
@@ -110,10 +110,11 @@ export const contentCases: CaseTable<SessionSubject> = {
   },
   'two hundred entries, added one at a time, are loaded in order': async ({ store }) => {
     await store.claim('a', { token: 'x', run: 'x', ttlMs: 60_000 });
-    for (let at = 0; at < 200; at += 1) await store.append('a', { token: 'x', length: at, entries: [said(`${at}`)] });
+    for (let at = 0; at < 200; at += 1)
+      await store.append('a', { token: 'x', length: at, entries: [entryOf(`${at}`)] });
 
     const { entries, length } = (await store.load('a')) ?? {};
     expectThat(length).equals(200);
-    expectThat(entries).equals(Array.from({ length: 200 }, (_, index) => said(`${index}`)));
+    expectThat(entries).equals(Array.from({ length: 200 }, (_, index) => entryOf(`${index}`)));
   },
 };

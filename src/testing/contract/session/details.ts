@@ -1,6 +1,6 @@
 import type { CaseTable } from '../contract-case.js';
 import { expectFailure, expectThat } from '../expect-that.js';
-import { added, released, type SessionSubject, said, saveSessions } from './subject.js';
+import { added, entryOf, released, type SessionSubject, saveSessions } from './subject.js';
 
 export const detailCases: CaseTable<SessionSubject> = {
   'update sets the title or the data, and keeps the rest': async ({ store }) => {
@@ -15,7 +15,7 @@ export const detailCases: CaseTable<SessionSubject> = {
   },
   'details share no data with its callers': async ({ store }) => {
     const data = { list: [1] };
-    await added(store, 'a', { entries: [said('1')], details: { data } });
+    await added(store, 'a', { entries: [entryOf('1')], details: { data } });
     data.list.push(2);
     const before = await store.update('a', {});
     Object.assign(before?.data ?? {}, { list: [3] });
@@ -27,7 +27,7 @@ export const detailCases: CaseTable<SessionSubject> = {
     const refused = { code: 'ERR_OPTION_INVALID' };
     const loop: Record<string, unknown> = {};
     loop.loop = loop;
-    const create = async (details: object) => added(store, 'b', { entries: [said('1')], details });
+    const create = async (details: object) => added(store, 'b', { entries: [entryOf('1')], details });
 
     await expectFailure(() => create({ title: 1 }), { ...refused, option: 'title' });
     await expectFailure(() => create({ data: loop }), { ...refused, option: 'data' });
@@ -40,8 +40,8 @@ export const detailCases: CaseTable<SessionSubject> = {
     expectThat(await store.update('a', { title: 'x' })).equals(undefined);
     await released(store, 'a');
 
-    await added(store, 'a', { entries: [said('1')], details: { title: 'second', owner: 'ada' } });
-    await added(store, 'a', { entries: [said('2')], details: { title: 'third' } });
+    await added(store, 'a', { entries: [entryOf('1')], details: { title: 'second', owner: 'ada' } });
+    await added(store, 'a', { entries: [entryOf('2')], details: { title: 'third' } });
 
     expectThat(await store.update('a', {})).matches({ title: 'second', owner: 'ada', length: 2 });
   },

@@ -1,6 +1,6 @@
 import type { CaseTable } from '../contract-case.js';
 import { expectThat } from '../expect-that.js';
-import { added, claimed, type ExpirySubject, said, saveSessions } from './subject.js';
+import { added, claimed, type ExpirySubject, entryOf, saveSessions } from './subject.js';
 
 export const expiryCases: CaseTable<ExpirySubject> = {
   'a session expires if it is neither loaded nor added to within its lifetime': async ({ store, pass, ttlMs }) => {
@@ -9,7 +9,9 @@ export const expiryCases: CaseTable<ExpirySubject> = {
     await pass(ttlMs * 1.2);
 
     expectThat(await store.load('a')).equals(undefined);
-    expectThat(await store.append('b', { token: 'once', length: 1, entries: [said('2')] })).matches({ owned: false });
+    expectThat(await store.append('b', { token: 'once', length: 1, entries: [entryOf('2')] })).matches({
+      owned: false,
+    });
     expectThat(await claimed(store, 'b')).matches({ claimed: true, length: 0 });
   },
   'each load and each append restarts the lifetime': async ({ store, pass, ttlMs }) => {
@@ -17,11 +19,11 @@ export const expiryCases: CaseTable<ExpirySubject> = {
 
     await pass(ttlMs * 0.6);
     await store.load('a');
-    await added(store, 'b', { entries: [said('2')] });
+    await added(store, 'b', { entries: [entryOf('2')] });
     await pass(ttlMs * 0.6);
 
-    expectThat(await store.load('a')).matches({ entries: [said('a')] });
-    expectThat(await store.load('b')).matches({ entries: [said('b'), said('2')] });
+    expectThat(await store.load('a')).matches({ entries: [entryOf('a')] });
+    expectThat(await store.load('b')).matches({ entries: [entryOf('b'), entryOf('2')] });
     expectThat(await store.load('c')).equals(undefined);
   },
 };

@@ -1,7 +1,7 @@
 import type { SessionQuery, SessionStore } from '../../../state/session-store.js';
 import type { CaseTable } from '../contract-case.js';
 import { anyNumber, expectFailure, expectThat } from '../expect-that.js';
-import { added, type SessionSubject, said, saveSessions } from './subject.js';
+import { added, entryOf, type SessionSubject, saveSessions } from './subject.js';
 
 async function pagesOf(store: SessionStore, query: SessionQuery): Promise<string[][]> {
   const pages: string[][] = [];
@@ -26,12 +26,12 @@ const invalidQueries = [
 export const listCases: CaseTable<SessionSubject> = {
   'list returns a summary of each session with entries, the latest first': async ({ store, pass }) => {
     const details = { owner: 'ada', title: 'Ships', data: { tags: ['a'], none: [], ratio: 0.1, deep: { x: null } } };
-    await added(store, 'old', { entries: [said('1'), said('2')], details });
-    await added(store, 'new', { entries: [said('1')], details: { owner: 'ada' } });
+    await added(store, 'old', { entries: [entryOf('1'), entryOf('2')], details });
+    await added(store, 'new', { entries: [entryOf('1')], details: { owner: 'ada' } });
     await pass(5);
-    await added(store, 'old', { entries: [said('3')], details: { owner: 'bob', title: 'ignored' } });
-    await added(store, 'other', { entries: [said('1')], details: { owner: 'bob' } });
-    await added(store, 'nobody', { entries: [said('1')] });
+    await added(store, 'old', { entries: [entryOf('3')], details: { owner: 'bob', title: 'ignored' } });
+    await added(store, 'other', { entries: [entryOf('1')], details: { owner: 'bob' } });
+    await added(store, 'nobody', { entries: [entryOf('1')] });
     await store.claim('empty', { token: 'x', run: 'x', ttlMs: 60_000, details: { owner: 'ada' } });
 
     const { sessions, next } = await store.list({ owner: 'ada' });
@@ -77,7 +77,7 @@ export const listCases: CaseTable<SessionSubject> = {
     const first = await store.list({ owner: 'ada', limit: 2 });
     const [, last] = first.sessions;
     await pass(5);
-    await added(store, last?.id ?? '', { entries: [said('2')] });
+    await added(store, last?.id ?? '', { entries: [entryOf('2')] });
 
     const second = await store.list({ owner: 'ada', limit: 2, after: first.next });
 

@@ -1,20 +1,20 @@
 import type { CaseTable } from '../contract-case.js';
 import { anyNumber, expectThat } from '../expect-that.js';
-import { added, claimed, posted, type SessionSubject, said, stopped } from './subject.js';
+import { added, claimed, entryOf, posted, type SessionSubject, stopped } from './subject.js';
 
 export const postCases: CaseTable<SessionSubject> = {
   'anybody may add a post, and learns which run has the session': async ({ store }) => {
-    await added(store, 'a', { entries: [said('1')] });
+    await added(store, 'a', { entries: [entryOf('1')] });
 
     expectThat(await store.post('a', posted('p'))).equals({ added: true });
     await claimed(store, 'a');
     expectThat(await store.post('a', posted('q'))).equals({ added: true, holder: { run: 'x', until: anyNumber } });
 
-    expectThat(await store.load('a')).matches({ entries: [said('1'), posted('p'), posted('q')] });
+    expectThat(await store.load('a')).matches({ entries: [entryOf('1'), posted('p'), posted('q')] });
     expectThat(await store.post('never there', posted('p'))).equals(undefined);
   },
   'a post whose id is known adds nothing: of a post, or of a message': async ({ store }) => {
-    await added(store, 'a', { entries: [said('1')] });
+    await added(store, 'a', { entries: [entryOf('1')] });
     await store.post('a', posted('p'));
 
     expectThat(await store.post('a', posted('p'))).matches({ added: false });
@@ -24,13 +24,13 @@ export const postCases: CaseTable<SessionSubject> = {
   },
   'the holder of the claim gets the posts that it does not know': async ({ store }) => {
     await claimed(store, 'a');
-    await store.append('a', { token: 'x', length: 0, entries: [said('1')] });
+    await store.append('a', { token: 'x', length: 0, entries: [entryOf('1')] });
     await store.post('a', posted('p'));
 
-    const answer = await store.append('a', { token: 'x', length: 1, entries: [said('2')] });
+    const answer = await store.append('a', { token: 'x', length: 1, entries: [entryOf('2')] });
 
     expectThat(answer).matches({ length: 3, entries: [posted('p')] });
-    expectThat(await store.load('a')).matches({ entries: [said('1'), posted('p'), said('2')] });
+    expectThat(await store.load('a')).matches({ entries: [entryOf('1'), posted('p'), entryOf('2')] });
   },
   'a stop waits for the run that has the session, and one of another run is dropped': async ({ store }) => {
     await claimed(store, 'a');
@@ -44,11 +44,11 @@ export const postCases: CaseTable<SessionSubject> = {
   },
   'without a run that has the session, a stop of the run whose calls wait is kept': async ({ store }) => {
     await claimed(store, 'a');
-    await store.append('a', { token: 'x', length: 0, entries: [said('1')], waits: 'x', release: true });
+    await store.append('a', { token: 'x', length: 0, entries: [entryOf('1')], waits: 'x', release: true });
 
     await store.post('a', stopped('s', 'x'));
     await claimed(store, 'a', { run: 'y' });
-    await store.append('a', { token: 'y', length: 2, entries: [said('2')], waits: null, release: true });
+    await store.append('a', { token: 'y', length: 2, entries: [entryOf('2')], waits: null, release: true });
     await store.post('a', stopped('t', 'x'));
 
     const { entries = [] } = (await store.load('a')) ?? {};

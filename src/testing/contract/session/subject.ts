@@ -15,7 +15,7 @@ export interface ExpirySubject extends SessionSubject {
 export const LONG_MS = 60_000;
 
 /** Makes an entry with a message of the person. The id is the text. */
-export function said(text: string): Entry {
+export function entryOf(text: string): Entry {
   return { id: text, at: 1, run: 'run', body: { type: 'message', message: { role: 'user', content: text } } };
 }
 
@@ -53,5 +53,5 @@ export async function added(
 
 /** Adds one session per id. The only entry of a session is its id. */
 export async function saveSessions(store: SessionStore, ids: readonly string[]): Promise<void> {
-  for (const id of ids) await added(store, id, { entries: [said(id)], details: { owner: 'ada' } });
+  for (const id of ids) await added(store, id, { entries: [entryOf(id)], details: { owner: 'ada' } });
 }

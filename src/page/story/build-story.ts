@@ -5,19 +5,19 @@ import { lifecycleOrder } from './lifecycle-order.js';
 import type { Mark, Story } from './story.js';
 
 /** Arranges the records of a trace for the page. */
-export function tell(records: readonly TraceRecord[]): Story {
-  const teller = new Teller(records);
+export function buildStory(records: readonly TraceRecord[]): Story {
+  const builder = new StoryBuilder(records);
   records.forEach((record, index) => {
-    teller.take(record, index);
+    builder.take(record, index);
   });
-  const groups = teller.lanes.inOrder(lifecycleOrder(records));
-  const items = [...teller.items].sort((a, b) => a.from - b.from);
+  const groups = builder.lanes.inOrder(lifecycleOrder(records));
+  const items = [...builder.items].sort((a, b) => a.from - b.from);
   const findings = explain(records);
   for (const { kind, records: involved } of findings) {
-    const call = kind === 'denied-call' ? teller.itemOf.get(involved.at(-1) ?? -1) : undefined;
+    const call = kind === 'denied-call' ? builder.itemOf.get(involved.at(-1) ?? -1) : undefined;
     if (call !== undefined) call.mark = 'denied';
   }
-  return { records, findings, groups, items, itemOf: teller.itemOf, callers: teller.callers };
+  return { records, findings, groups, items, itemOf: builder.itemOf, callers: builder.callers };
 }
 
 /** The items of a run that have not ended. */
@@ -34,7 +34,7 @@ interface OpenRun {
 
 type Drawn = Pick<ItemDraft, 'kind' | 'title' | 'mark'> & { readonly from?: number; readonly ms?: number | undefined };
 
-class Teller {
+class StoryBuilder {
   readonly lanes = new Lanes();
   readonly items: ItemDraft[] = [];
   readonly itemOf = new Map<number, ItemDraft>();
@@ -50,8 +50,8 @@ class Teller {
     if (record.type === 'run-start') return this.startRun(record, index);
     const run = this.runs.get(record.runId);
     if (run === undefined) return;
-    const tell = TELLERS[record.type] as Tell | undefined;
-    if (tell !== undefined) tell({ teller: this, run, index }, record);
+    const build = BUILDERS[record.type] as Build | undefined;
+    if (build !== undefined) build({ builder: this, run, index }, record);
     else this.note(run, index, { kind: 'event', title: record.type, mark: 'note' });
     run.last = index;
   }
@@ -115,12 +115,12 @@ class Teller {
 }
 
 interface Scene {
-  readonly teller: Teller;
+  readonly builder: StoryBuilder;
   readonly run: OpenRun;
   readonly index: number;
 }
 
-type Tell = (scene: Scene, record: TraceRecord) => void;
+type Build = (scene: Scene, record: TraceRecord) => void;
 
 const DECISION_MARKS: Readonly<Record<string, Mark>> = {
   approve: 'fine',
@@ -136,72 +136,72 @@ const DECISION_MARKS: Readonly<Record<string, Mark>> = {
  * The function that adds the items of each type of record. A type without an entry becomes a note in the lane of the
  * turns; a type with `undefined` is skipped.
  */
-const TELLERS: { readonly [Type in TraceRecord['type']]?: (scene: Scene, record: TraceRecordOf<Type>) => void } = {
-  'turn-start'({ teller, run, index }, { turn }) {
-    const lane = teller.lanes.lane(run.group, 'turns', run.group.agent);
-    run.turn = teller.open(lane, index, { kind: 'turn', title: `turn ${turn}`, mark: 'fine' });
+const BUILDERS: { readonly [Type in TraceRecord['type']]?: (scene: Scene, record: TraceRecordOf<Type>) => void } = {
+  'turn-start'({ builder, run, index }, { turn }) {
+    const lane = builder.lanes.lane(run.group, 'turns', run.group.agent);
+    run.turn = builder.open(lane, index, { kind: 'turn', title: `turn ${turn}`, mark: 'fine' });
   },
-  'turn-end'({ teller, run, index }) {
-    if (run.turn !== undefined) teller.close(run.turn, index);
+  'turn-end'({ builder, run, index }) {
+    if (run.turn !== undefined) builder.close(run.turn, index);
   },
   'model-start'({ run, index }) {
     run.begun = index;
     run.asked = index;
   },
-  'model-call'({ teller, run, index }, { model, attempt, ms, error }) {
+  'model-call'({ builder, run, index }, { model, attempt, ms, error }) {
     const from = attempt === 0 ? run.last : run.asked;
     const drawn = { kind: 'model', title: model, mark: error === undefined ? 'fine' : 'failed', from, ms } as const;
-    teller.add(teller.lanes.lane(run.group, 'model', model), index, drawn);
-    teller.lanes.lane(run.group, 'context', 'context');
+    builder.add(builder.lanes.lane(run.group, 'model', model), index, drawn);
+    builder.lanes.lane(run.group, 'context', 'context');
     run.asked = index;
   },
-  'model-end'({ teller, run, index }) {
-    const call = teller.itemOf.get(run.asked);
-    if (call !== undefined) teller.itemOf.set(index, call);
+  'model-end'({ builder, run, index }) {
+    const call = builder.itemOf.get(run.asked);
+    if (call !== undefined) builder.itemOf.set(index, call);
   },
   'model-error': () => {},
-  hook({ teller, run, index }, { lifecycle, point, ms, call }) {
-    const callStart = point === 'wrapToolCall' && call ? startOf(teller, run, call.id) : undefined;
+  hook({ builder, run, index }, { lifecycle, point, ms, call }) {
+    const callStart = point === 'wrapToolCall' && call ? startOf(builder, run, call.id) : undefined;
     const from = callStart ?? (point === 'wrapModelCall' ? run.begun : run.last);
     const drawn = { kind: 'hook', title: `${lifecycle}: ${point}`, mark: 'fine', from, ms } as const;
-    teller.add(teller.lanes.lane(run.group, 'lifecycle', lifecycle), index, drawn);
+    builder.add(builder.lanes.lane(run.group, 'lifecycle', lifecycle), index, drawn);
   },
-  decision({ teller, run, index }, { decision: { type, by, point, call } }) {
+  decision({ builder, run, index }, { decision: { type, by, point, call } }) {
     const title = `${by}: ${type} in ${point}${call === undefined ? '' : ` of "${call.name}"`}`;
     const drawn = { kind: 'decision', title, mark: DECISION_MARKS[type] ?? 'note' } as const;
-    teller.add(teller.lanes.lane(run.group, 'lifecycle', by), index, drawn);
+    builder.add(builder.lanes.lane(run.group, 'lifecycle', by), index, drawn);
   },
-  'tool-start'({ teller, run, index }, record) {
-    const lane = teller.lanes.lane(run.group, 'tool', record.name);
-    teller.startCall(record, teller.open(lane, index, { kind: 'tool', title: record.name, mark: 'waits' }));
+  'tool-start'({ builder, run, index }, record) {
+    const lane = builder.lanes.lane(run.group, 'tool', record.name);
+    builder.startCall(record, builder.open(lane, index, { kind: 'tool', title: record.name, mark: 'waits' }));
   },
-  'tool-end'({ teller, index }, record) {
-    const item = teller.endCall(record);
+  'tool-end'({ builder, index }, record) {
+    const item = builder.endCall(record);
     if (item === undefined) return;
-    teller.close(item, index);
+    builder.close(item, index);
     if (record.result === undefined) return;
     item.mark = record.result.isError === true ? 'failed' : 'fine';
   },
-  'cache-miss'({ teller, run, index }) {
-    teller.note(run, index, { kind: 'event', title: 'cache miss', mark: 'changed' });
+  'cache-miss'({ builder, run, index }) {
+    builder.note(run, index, { kind: 'event', title: 'cache miss', mark: 'changed' });
   },
-  'server-error'({ teller, run, index }, { servers }) {
+  'server-error'({ builder, run, index }, { servers }) {
     const title = `server ${servers.map(({ name }) => JSON.stringify(name)).join(', ')} not connected`;
-    teller.note(run, index, { kind: 'event', title, mark: 'failed' });
+    builder.note(run, index, { kind: 'event', title, mark: 'failed' });
   },
-  'run-error'({ teller, run, index }) {
-    teller.note(run, index, { kind: 'failure', title: `${run.group.agent} failed`, mark: 'failed' });
+  'run-error'({ builder, run, index }) {
+    builder.note(run, index, { kind: 'failure', title: `${run.group.agent} failed`, mark: 'failed' });
   },
   'run-end': () => {},
   entry: () => {},
 };
 
-function startOf(teller: Teller, { group }: OpenRun, callId: string): number | undefined {
+function startOf(builder: StoryBuilder, { group }: OpenRun, callId: string): number | undefined {
   const isCall = ({ from }: ItemDraft) => {
-    const start = teller.recordAt(from);
+    const start = builder.recordAt(from);
     return start?.type === 'tool-start' && start.callId === callId;
   };
-  return teller.items.findLast((item) => item.kind === 'tool' && item.lane.group === group && isCall(item))?.from;
+  return builder.items.findLast((item) => item.kind === 'tool' && item.lane.group === group && isCall(item))?.from;
 }
 
 function keyOf(path: readonly string[]): string {
