@@ -135,9 +135,9 @@ export class MessageList {
     const isKept = (_: unknown, index: number) => this.idsAt(index).some((one) => keep.includes(one));
     const kept = this.messages.slice(0, start).filter(isKept);
     const ids = this.sources.slice(0, start).filter(isKept);
-    const noted = text === '' ? [] : [summaryMessage(text)];
-    this.messages.splice(0, start, ...kept, ...noted);
-    this.sources.splice(0, start, ...ids, ...noted.map(() => [id]));
+    const summaries = text === '' ? [] : [summaryMessage(text)];
+    this.messages.splice(0, start, ...kept, ...summaries);
+    this.sources.splice(0, start, ...ids, ...summaries.map(() => [id]));
     this.open = this.messages.filter((_, index) => this.openAt(index).length > 0).length;
     for (const { id: result, chars } of shorten) this.shorten(this.indexOf(result), chars);
   }
