@@ -1,5 +1,6 @@
-import { Agent } from 'keelson';
-import { scriptedModel } from 'keelson/testing';
+import { Agent, HookAction, type Session } from 'keelson';
+import { calls, scriptedModel } from 'keelson/testing';
+import { toolOf } from '../../support/agent/sample-tools.js';
 import { type Budget, type Exploration, explore } from './explorer.js';
 import type { PlantedFault } from './plant.js';
 import { Ledger } from './rules/ledger.js';
@@ -11,8 +12,7 @@ const NOTHING: Budget = { switch: 0, crash: 0, jump: 0, lost: 0, late: 0 };
 
 /** Explores a scenario within a budget, with a planted fault or without. */
 export async function check(scenario: Scenario, budget: Partial<Budget>, fault?: PlantedFault): Promise<Exploration> {
-  // The first session loads the code of sessions, which takes time that the scheduler does not see.
-  await (await new Agent({ model: scriptedModel('') }).session()).close();
+  await loadCode();
   const { random } = Math;
   // The pause before a claim is asked for again is random. The scheduler decides when it ends.
   Math.random = () => 0.5;
@@ -27,6 +27,29 @@ export async function check(scenario: Scenario, budget: Partial<Budget>, fault?:
     remove?.();
     Math.random = random;
   }
+}
+
+/**
+ * Makes the library load the code of sessions, of an urgent message and of a resumed run. It loads this code on first use,
+ * which takes time that the scheduler does not see.
+ */
+async function loadCode(): Promise<void> {
+  let session: Session | undefined;
+  let asked = 0;
+  const model = scriptedModel(
+    ({ signal }) => {
+      asked += 1;
+      if (asked > 1) return asked === 2 ? calls('work', {}) : 'Done.';
+      void session?.send('Now.', { when: 'now' });
+      return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+    },
+    { record: false },
+  );
+  const lifecycle = [{ wrapToolCall: () => HookAction.suspend('may I?') }];
+  session = await new Agent({ model, tools: [toolOf('work', () => 'x')], lifecycle }).session();
+  const { pending } = await session.run('Hello.');
+  await session.run('', { resume: Object.fromEntries(pending.map(({ id }) => [id, 'deny'])) });
+  await session.close();
 }
 
 /** Returns the broken rule, and the steps that lead to it. Empty if no rule is broken. */
