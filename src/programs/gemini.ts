@@ -107,7 +107,8 @@ export const gemini: Program = {
       package: [],
       session: ['GEMINI_SESSION_ID'],
       fixed: { pathSeparator: '/' },
-      // The program does not set it, and a command would use a path that begins in the root.
+      // The program does not set this variable. A command that uses it would get a path that begins at the root
+      // directory.
       data: 'CLAUDE_PLUGIN_DATA',
       missing: { GEMINI_PLANS_DIR: 'there are no plans here' },
     }),

@@ -25,20 +25,25 @@ interface PackageTable {
   readonly parts: Cell<readonly string[]>;
 }
 
-/** Names of things that a program's variables stand for. */
+/** Names of the values that a program's variables stand for. */
 export type PlaceName = 'workspace' | 'workspaceName' | 'home' | 'separator' | 'package';
 
 /** Configuration files of MCP servers. */
 export interface ServerTable {
-  /** Ends of the paths of its files, such as `.vscode/mcp.json`. */
+  /** Path endings of the configuration files of the program, such as `.vscode/mcp.json`. */
   readonly files: Cell<readonly string[]>;
   /** Keys that lead from the top of a file to the map of servers. */
   readonly maps: Cell<readonly (readonly string[])[]>;
   /** Names of fields, and their names here. */
   readonly fields: Cell<Readonly<Record<string, string>>>;
-  /** Field whose object holds the fields of the connection. Undefined: the server itself. */
+  /**
+   * Field of a server whose object holds the connection settings. Undefined if they are fields of the server itself.
+   */
   readonly inner: Cell<string | undefined>;
-  /** Keys of the lists of servers that are off, and of the only servers that are on. Default: the servers decide. */
+  /**
+   * Keys of the list `off`, of servers that are switched off, and of the list `on`. If there is a list `on`, all other
+   * servers are switched off.
+   */
   readonly lists: Cell<{ readonly off?: readonly string[]; readonly on?: readonly string[] }>;
   /** Unit of `timeout`. Unknown: milliseconds, and a warning below 1,000. */
   readonly timeUnit: Cell<'milliseconds' | 'seconds'>;

@@ -99,8 +99,8 @@ export interface DeniedDecision {
   readonly item: TrustItem;
   readonly digest: string | undefined;
   /**
-   * True if the item was approved before, with this or other content. A changed guard deserves more caution than one
-   * that never ran.
+   * True if the item was approved before, with this or other content. So an application can treat a changed guard with
+   * more caution than a guard that never ran.
    */
   readonly approvedBefore: boolean;
   readonly message: string;

@@ -17,7 +17,10 @@ interface ReadTools {
 
 /** The tools of one reading. `specs` leaves out the tools that a person has to approve first. */
 export interface ListedTools extends ReadTools {
-  /** Names of tools whose definition has changed since the last reading, and differs from the one that was first seen. */
+  /**
+   * Names of tools whose definition has changed since the last reading, and differs from the definition that was first
+   * seen.
+   */
   readonly changed: readonly string[];
 }
 
@@ -47,7 +50,7 @@ export async function readTools(entries: readonly unknown[], options: ToolReadin
   const isWanted = toolFilter(includeTools, excludeTools);
   const specs = new Map<string, McpToolSpec>();
   const names = entries.flatMap((entry) => nameOf(entry) ?? []);
-  // With a typo in `excludeTools`, the tool to exclude is offered.
+  // A misspelt name in `excludeTools` is reported, because the tool to exclude is then offered.
   const warnings = [...(includeTools ?? []), ...excludeTools]
     .filter((pattern) => !names.some(starTest(pattern)))
     .map((pattern) => `no tool matches ${shown(pattern)} of \`includeTools\` or \`excludeTools\``);

@@ -44,7 +44,7 @@ export interface HookEventContext<Value = unknown> {
   readonly transcript?: (() => TranscriptMessages | undefined) | undefined;
   /** Id of the run. Undefined for session events. */
   readonly runId?: string | undefined;
-  /** The agent and the id of the run, if it is inside of another run. */
+  /** The agent and the id of the run, if the run is nested in another run. */
   readonly subagent?: { readonly agent: string; readonly id: string } | undefined;
   /** Name of the tool. Set only at tool events. */
   readonly tool?: string | undefined;

@@ -7,7 +7,9 @@ export interface ShellWord {
   readonly isRedirection: boolean;
 }
 
-/** The tokens of a shell. The order decides, such as a redirection `&>` before the operator `&`. */
+/**
+ * The tokens of a shell. The first one that matches is taken, so the redirection `&>` comes before the operator `&`.
+ */
 const TOKEN = new RegExp(
   [
     /(?<joined>\\\r?\n)/,
