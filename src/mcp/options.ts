@@ -13,7 +13,10 @@ import type { McpOAuth } from './transport/authorization.js';
 export interface McpServersOptions {
   /** Servers of the host application, by name. They are trusted and connected without an approval. */
   readonly servers?: Readonly<Record<string, McpServerConfig>> | undefined;
-  /** Paths of files with `mcpServers`. Their servers are trusted like those of `servers`. A missing file is skipped. */
+  /**
+   * Paths of files with `mcpServers`. The servers in these files are trusted, as the servers in `servers` are. A
+   * missing file is skipped.
+   */
   readonly configFiles?: readonly string[] | undefined;
   /** The workspace directory. The servers of its `.mcp.json` are used only after the approval of the trust gate. */
   readonly workspaceDir?: string | undefined;
@@ -26,8 +29,8 @@ export interface McpServersOptions {
   readonly gate?: TrustGate | undefined;
   /**
    * The servers that `agent.ready()` and the first run wait for: `true` for all, `false` for none, or names. Waits for
-   * the first attempt to connect. The tools of the other servers join when their server is connected. Default: none,
-   * but each server has `timeouts.readyMs` to connect.
+   * the first attempt to connect. The tools of all other servers are added when their server is connected. Default:
+   * none, but each server has `timeouts.readyMs` to connect.
    */
   readonly waitForServers?: boolean | readonly string[] | undefined;
   readonly timeouts?: McpTimeouts | undefined;
@@ -58,7 +61,7 @@ export interface McpServersOptions {
   readonly checkArguments?: 'coerce' | 'strict' | 'off' | undefined;
   /** Answers questions from a server to the user. Without `elicit`, servers are told that they cannot ask the user. */
   readonly elicit?: ((request: McpElicitation) => Awaitable<McpElicitationAnswer>) | undefined;
-  /** The name and version of the application, sent to each server. Default: those of Keelson. */
+  /** The name and version of the application, sent to each server. Default: the name and version of Keelson. */
   readonly clientInfo?: McpClientInfo | undefined;
   /** The directories and files that servers may work on. A function is called for each request of a server. */
   readonly roots?: readonly McpRoot[] | (() => Awaitable<readonly McpRoot[]>) | undefined;

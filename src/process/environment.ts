@@ -97,7 +97,10 @@ function compose(
   return Object.freeze(env);
 }
 
-/** Compares names without case: Windows does so, and some Unix programs read a variable in either case. */
+/**
+ * Converts a name so that names are compared without case, as on Windows. Some Unix programs read a variable in either
+ * case.
+ */
 function fold(name: string): string {
   return name.toUpperCase();
 }

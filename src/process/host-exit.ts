@@ -85,7 +85,7 @@ const thisHost: KillHost = {
 /**
  * Sends a signal to every process in the group that `pid` leads. A group that has ended is ignored.
  *
- * Windows has no process groups or signals: there the process tree is ended with `taskkill`, for every signal. This was
+ * Windows has no process groups or signals, so on Windows every signal ends the process tree with `taskkill`. This was
  * never tested on Windows.
  */
 export function killTree(pid: number, signal: NodeJS.Signals, host: KillHost = thisHost): void {

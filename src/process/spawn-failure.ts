@@ -78,7 +78,7 @@ export function findBadFile(path: string): SpawnFailure | undefined {
   return failure(code, `${path} ${problem}`, 'Give the path of a program.');
 }
 
-/** Returns the reason why a file cannot be executed, if there is one. */
+/** Returns the reason why a file cannot be executed. Undefined if no reason is found. */
 export function findBadExecutable(path: string): SpawnFailure | undefined {
   try {
     const bad = findBadFile(path);

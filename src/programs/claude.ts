@@ -33,7 +33,7 @@ export const CLAUDE_FIELDS: AnswerTable['fields'] = {
   'hookSpecificOutput.updatedInput': { type: 'object', means: 'input', at: ['before_tool'] },
 };
 
-/** Events at which `continue` stops nothing, here or in the program. */
+/** Events at which `continue` stops nothing, in Keelson or in the program. */
 const NOT_STOPPED = ['session_start', 'session_end', 'notification', 'before_compaction'];
 
 /** Claude Code. */

@@ -16,12 +16,12 @@ export interface HookTable {
   readonly form: Cell<{ readonly comments?: boolean; readonly grouped?: boolean }>;
   /** Fields of a hook. */
   readonly entry: Cell<EntryTable>;
-  /** Unit of the time limits. Unknown: milliseconds. */
+  /** Unit of the time limits. If unknown, they are in milliseconds. */
   readonly timeUnit: Cell<'seconds' | 'milliseconds'>;
   /** True if the program has its own default time limit, which differs from the default of Keelson. */
   readonly defaultTimeout: Cell<boolean>;
   readonly events: Cell<Readonly<Record<string, EventTable>>>;
-  /** Meaning of a matcher. Unknown: a pattern for any part of the name, so that it matches more. */
+  /** Meaning of a matcher. If unknown, a matcher is a pattern for any part of the name, so that it matches more. */
   readonly matcher: Cell<MatcherKind>;
   /**
    * True if a matcher also applies at events without a tool, such as to the reason of a session start. If unknown, the
@@ -35,9 +35,11 @@ export interface HookTable {
   /** Name of a tool of an MCP server that a `<plugin>` provides. If unknown, the name of `mcpTool` is used. */
   readonly pluginTool: Cell<string>;
   readonly answer: Cell<AnswerTable>;
-  /** True if an answer that no rule describes refuses at an event before a tool or a sub-agent. Unknown: it refuses. */
+  /**
+   * True if an answer that no rule describes refuses at an event before a tool or a sub-agent. If unknown, it refuses.
+   */
   readonly unknownAnswerRefuses: Cell<boolean>;
-  /** Failures of a hook before a tool that refuse the call. Unknown: all. */
+  /** The kinds of failure of a `before_tool` hook that refuse the call. If unknown, all kinds refuse it. */
   readonly refusingFailures: Cell<readonly FailureKind[]>;
   /**
    * Directory in which a hook starts. With `file`, a hook of the user starts in the directory of its hook file. If
@@ -51,9 +53,9 @@ export interface HookTable {
    * answer is withheld.
    */
   readonly refusedAnswer: Cell<'continued' | 'withheld'>;
-  /** True if a command runs once even if several matchers of a file select it. Unknown: it runs each time. */
+  /** True if a command runs once even if several matchers of a file select it. If unknown, it runs for each matcher. */
   readonly runsOnce: Cell<boolean>;
-  /** True if hooks read transcripts in the form of Claude Code. Unknown: they get none. */
+  /** True if hooks read transcripts in the form of Claude Code. If unknown, hooks get no transcript. */
   readonly readsTranscripts: Cell<boolean>;
   /** Fields that a hook reads at every event. */
   readonly input: Cell<InputTable>;

@@ -7,8 +7,8 @@ const own = from('docs/mcp.md');
 const hooks = from('docs/shell-hooks.md');
 
 /**
- * The program Keelson. Its hook files and answers have more features than those of other programs, so they have their
- * own readers.
+ * The program Keelson. Its hook files and answers have more features than the files and answers of other programs, so
+ * they have their own readers.
  */
 export const native: Program = {
   id: 'native',

@@ -37,7 +37,7 @@ export interface UserHooksChange {
 export interface TrustGateOptions {
   /**
    * The workspace directory. Items in it need an approval. The home directory and its parent directories are not
-   * treated as a workspace: there, the user's items keep the scope `user`.
+   * treated as a workspace: the user's items in them keep the scope `user`.
    */
   readonly workspaceDir: string;
   /** The name of the application. The state directory of the user is `~/.<appName>`. Default `keelson`. */
@@ -55,7 +55,7 @@ export interface TrustGateOptions {
    * approved is denied unread, and its decision has no digest. With `[]`, decisions have a digest.
    */
   readonly allow?: readonly string[] | undefined;
-  /** The PATH value for finding programs. Default: that of this process. */
+  /** The PATH value for finding programs. Default: the PATH value of this process. */
   readonly path?: string | undefined;
   /** Limits for the files of one item. Default 5,000 files and 64 MiB. */
   readonly limits?: BindingLimits | undefined;

@@ -73,7 +73,7 @@ function placesOf(workspaceDir: string, root: string | undefined): Readonly<Reco
 
 /**
  * Resolves the program of a server that needs no decision of the trust gate. Expands variables in `command` and `cwd`.
- * Searches all directories of PATH, also those in the workspace.
+ * Searches all directories of PATH, even if they are in the workspace.
  */
 function ownLaunch(
   definition: McpServerDefinition,

@@ -141,7 +141,7 @@ export class CheckWorker {
 
 export const sharedWorker = new CheckWorker();
 
-/** Returns undefined where there are no threads, such as on Cloudflare Workers, or where the host forbids them. */
+/** Returns undefined if the platform has no threads, such as Cloudflare Workers, or if the host forbids them. */
 function newWorker(source: string): Worker | undefined {
   try {
     // An `import` would fail on Cloudflare Workers.

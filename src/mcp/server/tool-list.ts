@@ -103,7 +103,7 @@ export class ServerTools {
   /** Reads the list again after change notifications, which may arrive while it is read for the first time. */
   readonly rereads: Rereads;
   private connection: Connection | undefined = undefined;
-  /** All tools by the server's own names, also those that only the user interface of an MCP app may call. */
+  /** All tools by the server's own names. Includes tools that only the user interface of an MCP app may call. */
   private offered: ReadonlyMap<string, { readonly spec: McpToolSpec; readonly tool: McpTool }> = new Map();
   private readonly warned = new Set<string>();
 

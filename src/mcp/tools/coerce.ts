@@ -176,7 +176,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Combines the types of branches. Undefined if there is no branch, or if one of them allows every type. */
+/** Combines the types of branches. Returns undefined without branches, or if one of the branches allows every type. */
 function typesOf(branches: readonly (readonly JsonType[] | undefined)[]): readonly JsonType[] | undefined {
   const known = branches.filter((types) => types !== undefined);
   return known.length === 0 || known.length < branches.length ? undefined : [...new Set(known.flat())];

@@ -13,7 +13,7 @@ import { readNative } from './native-answer.js';
 import { parseOutput } from './output.js';
 import { readAnswer } from './read-answer.js';
 
-/** An event of a program whose hooks run here. */
+/** An event of a program at which Keelson runs hooks. */
 export type DialectEvent = EventTable & { readonly event: HookEvent };
 
 /** Values from which a dialect builds the environment variables of a hook. */

@@ -130,7 +130,7 @@ function entryPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullab
   };
 }
 
-/** Runs the `after_tools` hooks if a turn has ended, and then those of `before_model`. */
+/** Runs the `after_tools` hooks if a turn has ended, and then the `before_model` hooks. */
 function modelPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullable<AgentLifecycle['beforeModel']> {
   return async (messages, run) => {
     const state = parts.runs.of(run);

@@ -148,7 +148,10 @@ export class RunStates {
     if (run.session === undefined) state.isPast = true;
   }
 
-  /** A hook in the background may outlive its run, whose messages are then older than those of the session. */
+  /**
+   * A hook in the background may outlive its run. Then the messages of the run are older than the messages of the
+   * session.
+   */
   private follow(session: object, state: RunState): void {
     const before = this.latest.get(session);
     if (before !== undefined) before.isPast = true;

@@ -96,7 +96,7 @@ function textsOf({ command, args }: JsonMap): readonly string[] {
   return texts.filter((text) => typeof text === 'string');
 }
 
-/** Warns about variables in the entry that have no value here. */
+/** Warns about variables in the entry that have no value in Keelson. */
 function reportVariables(entry: JsonMap, source: HookSource, { entry: rules, variables }: HookFacts): void {
   for (const [name, loss] of Object.entries(variables.missing ?? {})) {
     if (!textsOf(entry).some((text) => text.includes(name))) continue;

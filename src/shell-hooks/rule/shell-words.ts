@@ -1,7 +1,10 @@
 /** A word of a command line, without its quotes. */
 export interface ShellWord {
   readonly text: string;
-  /** Position of the first character that a shell may replace, such as that of a variable. Undefined without one. */
+  /**
+   * Position of the first character that a shell may replace, such as the `$` of a variable. Undefined without such a
+   * character.
+   */
   readonly unknownFrom: number | undefined;
   /** True for a redirection with its target, such as `2> log`. */
   readonly isRedirection: boolean;

@@ -55,7 +55,7 @@ export function isWanted<Value>(
 }
 
 /**
- * Returns the names that a matcher is tested with: the tool's name here, and its name in the hook's dialect. Adds the
+ * Returns the names that a matcher is tested with: the tool's own name, and its name in the hook's dialect. Adds the
  * further names of a tool of the hook's own extension package, and the alias of the hook's event.
  */
 export function namesOf(

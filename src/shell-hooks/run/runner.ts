@@ -44,7 +44,7 @@ export class HookRunner {
     });
   }
 
-  /** Returns the names of a tool: its name here and its name in the hook's dialect. */
+  /** Returns the names of a tool: its own name, and its name in the hook's dialect. */
   namesOf(tool: string, hook: Pick<ShellHook, 'dialect' | 'extension'>): readonly string[] {
     return namesOf(tool, hook, this.options.toolNames);
   }

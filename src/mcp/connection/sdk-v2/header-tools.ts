@@ -34,7 +34,8 @@ export class HeaderTools {
   }
 
   /**
-   * Replaces the stored tools by those of a new list. Returns the list without the tools whose annotations are invalid.
+   * Replaces the stored tools by the tools of a new list. Returns the list without the tools whose annotations are
+   * invalid.
    */
   list(entries: readonly unknown[]): readonly unknown[] {
     this.tools.clear();
@@ -58,7 +59,9 @@ export class HeaderTools {
   }
 }
 
-/** Returns all annotations in a schema. Only those of properties, at any depth of properties, are valid. */
+/**
+ * Returns all annotations in a schema. An annotation is valid only at a property, at any depth of nested properties.
+ */
 function annotationsIn(schema: unknown, isProperty: boolean): readonly Annotation[] {
   if (Array.isArray(schema)) return schema.flatMap((item) => annotationsIn(item, false));
   if (!isObject(schema)) return [];
