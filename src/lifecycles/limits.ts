@@ -34,8 +34,8 @@ export interface LimitsOptions {
   /** The prices of each model that may be called, by model id. A call of a model without a price ends the run. */
   readonly prices?: Readonly<Record<string, ModelPrice>> | undefined;
   /**
-   * The maximum number of calls of each tool of the agent itself, by tool name. A further call gets an error result,
-   * and the run continues.
+   * The maximum number of calls of each tool, by tool name. Calls in nested runs do not count. A further call gets an
+   * error result, and the run continues.
    *
    * A name that matches no tool ends the run with an OptionInvalidError, unless `optional` is set.
    */

@@ -189,7 +189,7 @@ function restored(payload: string): OpenedRun {
     const { id, agent, expiresAt, messages, pending } = JSON.parse(new TextDecoder().decode(fromBase64(payload)));
     return { id, agent, expiresAt, messages: messages.map(messageFromJson), pending };
   } catch (cause) {
-    throw new SealInvalidError('malformed', 'its content must be that of `sealRun`', { cause });
+    throw new SealInvalidError('malformed', 'its content must be a run that `sealRun` has sealed', { cause });
   }
 }
 

@@ -6,7 +6,10 @@ export class McpConnectError extends KeelsonError {
   readonly server: string;
   /** True if a later attempt may succeed. */
   readonly retryable: boolean;
-  /** Set if the server refused the revision of the protocol: the revisions that it speaks, as far as it tells. */
+  /**
+   * Set if the server refused the revision of the protocol: the revisions that the server speaks. Empty if the server
+   * does not name them.
+   */
   readonly revisions: readonly string[] | undefined;
 
   constructor(

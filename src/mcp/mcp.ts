@@ -54,21 +54,21 @@ export interface McpServers extends LifecycleLoader {
   /** The tools of all connected servers. The tools of a server are removed when it disconnects. */
   readonly tools: McpTools;
   /**
-   * Adds the tools to an agent and connects. An agent with `loaders: [mcp]` calls this. Waits for the servers as
-   * `waitForServers` says. Rejects after `close`.
+   * Adds the tools to an agent and connects the servers. An agent with `loaders: [mcp]` calls `load`. Waits for the
+   * servers as the option `waitForServers` says. Rejects after `close`.
    */
   load(host: LoaderHost): Promise<void>;
   /** Connects to all servers in parallel. Resolves when each server is connected, or its first attempt has failed. */
   connect(): Promise<void>;
   /** Ends all connections. Resolves when all server processes have ended. */
   close(): Promise<void>;
-  /** Returns the current state of every server, without starting or contacting any. */
+  /** Returns the current state of every server. Starts and contacts no server. */
   status(): readonly McpServerStatus[];
   /**
    * Adds one server and connects to it. Without an `origin`, the server is trusted as one of the host application.
    * Servers of the host application have precedence over servers of the user, then over servers of the workspace.
-   * Rejects with an OptionInvalidError if a server with precedence has the name. A server that loses its name ends, with
-   * an error in the log.
+   * Rejects with an OptionInvalidError if the name belongs to a server of the same origin or with precedence. If the
+   * new server has precedence, the server with the name is ended, with an error in the log.
    */
   add(name: string, config: McpServerConfig, origin?: McpServerOrigin): Promise<McpServerStatus>;
   /**

@@ -13,7 +13,10 @@ import type { McpOAuth } from './transport/authorization.js';
 export interface McpServersOptions {
   /** Servers of the host application, by name. They are trusted and connected without an approval. */
   readonly servers?: Readonly<Record<string, McpServerConfig>> | undefined;
-  /** Paths of files with `mcpServers`. Their servers are trusted like those of `servers`. A missing file is skipped. */
+  /**
+   * Paths of files with `mcpServers`. The servers in these files are trusted, as the servers in `servers` are. A
+   * missing file is skipped.
+   */
   readonly configFiles?: readonly string[] | undefined;
   /** The workspace directory. The servers of its `.mcp.json` are used only after the approval of the trust gate. */
   readonly workspaceDir?: string | undefined;
@@ -26,12 +29,12 @@ export interface McpServersOptions {
   readonly gate?: TrustGate | undefined;
   /**
    * The servers that `agent.ready()` and the first run wait for: `true` for all, `false` for none, or names. Waits for
-   * the first attempt to connect. The tools of the other servers join when their server is connected. Default: none,
-   * but each server has `timeouts.readyMs` to connect.
+   * the first attempt to connect. The tools of all other servers are added when their server is connected. Default:
+   * none, but each server has `timeouts.readyMs` to connect.
    */
   readonly waitForServers?: boolean | readonly string[] | undefined;
   readonly timeouts?: McpTimeouts | undefined;
-  /** How a lost connection is restored. `false` turns automatic attempts off. */
+  /** Delays and number of the attempts to restore a lost connection. `false` turns automatic attempts off. */
   readonly reconnect?: McpReconnectOptions | false | undefined;
   readonly limits?: Partial<McpLimits> | undefined;
   /**
@@ -42,7 +45,8 @@ export interface McpServersOptions {
    */
   readonly pinTools?: boolean | undefined;
   /**
-   * How the arguments of a call are compared with the schema of the tool. The server checks them in any case.
+   * Selects how Keelson checks the arguments of a call against the schema of the tool. In addition, the server makes
+   * its own check.
    *
    * - `coerce`: values of a wrong type are converted, such as `"5"` to `5`; `null` values of optional properties and
    *   forbidden unknown properties are removed. The messages, the hooks of the agent and a person who approves the call
@@ -55,9 +59,9 @@ export interface McpServersOptions {
    * decision is recorded, and a person who approves the call sees the arguments of the model.
    */
   readonly checkArguments?: 'coerce' | 'strict' | 'off' | undefined;
-  /** Answers questions from a server to the user. Without it, the client declares no support for such questions. */
+  /** Answers questions from a server to the user. Without `elicit`, servers are told that they cannot ask the user. */
   readonly elicit?: ((request: McpElicitation) => Awaitable<McpElicitationAnswer>) | undefined;
-  /** The name and version of the application, sent to each server. Default: those of Keelson. */
+  /** The name and version of the application, sent to each server. Default: the name and version of Keelson. */
   readonly clientInfo?: McpClientInfo | undefined;
   /** The directories and files that servers may work on. A function is called for each request of a server. */
   readonly roots?: readonly McpRoot[] | (() => Awaitable<readonly McpRoot[]>) | undefined;
@@ -76,7 +80,7 @@ export interface McpElicitation {
   readonly schema?: JsonSchema | undefined;
   /** The page that the user should visit. Set if the server asks for a visit. Show the complete URL before opening it. */
   readonly url?: string | undefined;
-  /** Fires when the server no longer waits for the answer. */
+  /** Aborted when the server no longer waits for the answer. */
   readonly signal: AbortSignal;
 }
 
@@ -97,7 +101,7 @@ export interface McpClientInfo {
 
 /** Times in milliseconds. */
 export interface McpTimeouts {
-  /** From the start of a server until its tools are listed. Default 10,000. */
+  /** Time limit from the start of a server until its tools are listed. Default 10,000. */
   readonly connectMs?: number | undefined;
   /**
    * Added to `connectMs` for a server that a package manager, Bun, Deno or a container program starts, such as `npx` or
@@ -105,17 +109,20 @@ export interface McpTimeouts {
    */
   readonly installMs?: number | undefined;
   /**
-   * The time that `agent.ready()` and the first run give a server that `waitForServers` does not name. It begins after
-   * the approval of the server. Default 1,000; with `waitForServers: false`, 0.
+   * The time that `agent.ready()` and the first run give a server that `waitForServers` does not name. The time begins
+   * after the approval of the server. Default 1,000; with `waitForServers: false`, 0.
    */
   readonly readyMs?: number | undefined;
-  /** For one request. Each progress notification restarts it. Default 60,000. */
+  /** Time limit of one request. Each progress notification restarts the limit. Default 60,000. */
   readonly callMs?: number | undefined;
-  /** For one request in total, also with progress. Default 600,000. */
+  /** Time limit of one request in total. Progress notifications do not restart the limit. Default 600,000. */
   readonly totalMs?: number | undefined;
 }
 
-/** The delay doubles after each failed attempt, and is then shortened at random by up to half. */
+/**
+ * Delays and number of the attempts to restore a lost connection. The delay doubles after each failed attempt. A random
+ * part of up to half is subtracted.
+ */
 export interface McpReconnectOptions {
   /** Delay before the first attempt in milliseconds. Default 500. */
   readonly initialDelayMs?: number | undefined;
@@ -127,13 +134,24 @@ export interface McpReconnectOptions {
 
 /** Limits on what one server may send. */
 export interface McpLimits {
-  /** Bytes of one message. A longer message is dropped, and the request that it answers fails. Default 16 MiB. */
+  /**
+   * Largest number of bytes of one message. A longer message is dropped, and the request that it answers fails. Default
+   * 16 MiB.
+   */
   readonly messageBytes: number;
-  /** Entries of the tool list, and of every other list. Further entries are ignored with a warning. Default 1,000. */
+  /**
+   * Largest number of entries of the tool list, and of every other list. Further entries are ignored with a warning.
+   * Default 1,000.
+   */
   readonly tools: number;
-  /** Characters of a tool's description, and of a server's instructions. Longer strings are cut. Default 4,000. */
+  /**
+   * Largest number of characters of a tool's description, and of a server's instructions. Longer strings are cut.
+   * Default 4,000.
+   */
   readonly descriptionLength: number;
-  /** Characters of a tool's schema as JSON. A tool with a longer schema is skipped. Default 262,144. */
+  /**
+   * Largest number of characters of a tool's schema as JSON. A tool with a longer schema is skipped. Default 262,144.
+   */
   readonly schemaLength: number;
 }
 

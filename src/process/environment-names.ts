@@ -1,5 +1,6 @@
 /**
- * Variables of this process that a program inherits if the workspace configures it. A trailing `*` matches any ending.
+ * Variables of this process that a program inherits if a file of the workspace configures the program. A trailing `*`
+ * matches any ending.
  */
 // biome-ignore format: with one name per line, the groups would be lost
 export const INHERITED_NAMES: readonly string[] = [
@@ -54,7 +55,10 @@ export const CREDENTIAL_NAMES: readonly string[] = [
   'VERCEL_OIDC_TOKEN',
 ];
 
-/** Names of model providers, as their variables begin. The variables for a key differ from program to program. */
+/**
+ * Names of model providers. A variable whose name begins with one of them may hold a key, because programs name these
+ * variables differently.
+ */
 // biome-ignore format: with one name per line, the groups would be lost
 export const PROVIDER_NAMES: readonly string[] = [
   'OPENAI', 'AZURE_OPENAI', 'AZURE_INFERENCE', 'AZURE_AI', 'ANTHROPIC', 'CLAUDE', 'CODEX', 'GEMINI', 'VERTEX',
@@ -85,7 +89,10 @@ export const SECRET_WORDS: readonly string[] = [
   'SK',
 ];
 
-/** Keys of cloud command lines. Programs inherit them although their names end as those of model providers. */
+/**
+ * Names of variables with keys of cloud services. Command lines of these services need them, so programs inherit them,
+ * although the names end like keys of model providers.
+ */
 export const CLOUD_NAMES: readonly string[] = [
   'CLOUDFLARE_API_KEY',
   'EXOSCALE_API_KEY',

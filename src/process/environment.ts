@@ -22,11 +22,14 @@ const PROVIDER_SECRET = new RegExp(
 /** Environment variables of a process, by name. */
 export type Environment = Readonly<Record<string, string>>;
 
-/** Inputs for the environment of a child process. */
+/** The variables from which the environment of a child process is built. */
 export interface EnvironmentSource {
   /** The environment of this process. */
   readonly parent: NodeJS.ProcessEnv;
-  /** Variables to add, for example those that a hook declares. They win over inherited variables. */
+  /**
+   * Variables to add, for example the variables that a hook declares. An added variable replaces an inherited variable
+   * of the same name.
+   */
   readonly additions?: Environment | undefined;
   /** Directories that no PATH entry of the child process may lie in, for example the workspace. */
   readonly exclude: readonly string[];
@@ -44,7 +47,7 @@ export function workspaceEnvironment(source: EnvironmentSource): Environment {
 export interface InheritedVariables {
   /** Names of variables to inherit although they look like keys of model providers. `*` matches any characters. */
   readonly include?: readonly string[] | undefined;
-  /** Names of variables not to inherit. Wins over `include`. `*` matches any characters. */
+  /** Names of variables not to inherit, even if `include` lists them. `*` matches any characters. */
   readonly exclude?: readonly string[] | undefined;
 }
 
@@ -57,7 +60,7 @@ export const inheritedVariables: OptionRule = {
 
 /**
  * Returns the environment of a program that the user configures. The program inherits every variable except keys of
- * model providers, and gets `additions`. With `inherit: true`, it also inherits the keys.
+ * model providers, and gets `additions`. With `inherit: true`, the program inherits the keys too.
  */
 export function userEnvironment(source: EnvironmentSource, inherit: boolean | InheritedVariables = false): Environment {
   if (inherit === true) return compose(source, () => true);
@@ -94,7 +97,10 @@ function compose(
   return Object.freeze(env);
 }
 
-/** Compares names without case: Windows does so, and some Unix programs read a variable in either case. */
+/**
+ * Converts a name so that names are compared without case, as on Windows. Some Unix programs read a variable in either
+ * case.
+ */
 function fold(name: string): string {
   return name.toUpperCase();
 }

@@ -23,8 +23,8 @@ export interface Executable {
 }
 
 /**
- * Finds the regular file that a command names, or returns the reason for the failure. The start of the program tells if
- * the file cannot be executed.
+ * Finds the regular file that a command names, or returns the reason why no file was found. Does not check if the file
+ * can be executed: the start of the program reports such a failure.
  *
  * A bare name is searched for in the absolute entries of PATH. Entries and programs inside `exclude` are skipped, both
  * as written and with links followed.
@@ -75,8 +75,9 @@ const MANY_PATHS = 100;
 const knownEntries = new Map<string, readonly string[]>();
 
 /**
- * Cached per PATH value, which saves a tenth of a start. A cached entry is safe: somebody who can redirect a PATH entry
- * later could also put a program into it. The location of the program itself is checked on every call.
+ * Returns the entries of a PATH value that may be searched. Caches them by value, which saves a tenth of a start. The
+ * cache is safe: anyone who can redirect a directory of PATH later could also put a program into it. The location of
+ * the program itself is checked on every call.
  */
 function safePathEntries(path = '', exclude: readonly string[]): readonly string[] {
   const key = [path, ...exclude].join('\0');

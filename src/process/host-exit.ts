@@ -39,10 +39,11 @@ function onExit(): void {
 }
 
 /**
- * Replaces the default action of a signal, because a listener disables that action.
+ * Handles a signal that would end this process.
  *
- * If the host has no handler, kills every group and raises the signal again. If it has one, sends SIGTERM to every
- * group. This listener is removed while the host's handlers run, since some exit only if no other listener exists.
+ * If the host has no handler, kills every process group and raises the signal again, because a listener disables the
+ * default action. If the host has a handler, sends SIGTERM to every group. This listener is removed while the handlers
+ * of the host run, since some of them exit only if no other listener exists.
  *
  * See docs/decisions/0020-group-ends-with-its-leader.md.
  */
@@ -84,11 +85,11 @@ const thisHost: KillHost = {
 /**
  * Sends a signal to every process in the group that `pid` leads. A group that has ended is ignored.
  *
- * Windows has no process groups or signals: there the process tree is ended with `taskkill`, for every signal. This was
+ * Windows has no process groups or signals, so on Windows every signal ends the process tree with `taskkill`. This was
  * never tested on Windows.
  */
 export function killTree(pid: number, signal: NodeJS.Signals, host: KillHost = thisHost): void {
-  // 0 would signal our own group, and 1 every process that we may signal.
+  // Id 0 would stand for the group of this process, and id 1 for every process that may be signalled.
   if (!(pid > 1)) return;
   if (host.platform === 'win32') return killOnWindows(pid, host);
   try {
@@ -103,7 +104,8 @@ export function killTree(pid: number, signal: NodeJS.Signals, host: KillHost = t
  * the id of the leader, because the group with this id is then unrelated. On Windows there are no groups.
  */
 export function isOwnGroup(leader: number, host: KillHost = thisHost): boolean {
-  // Asks for the group first. It is usually empty, so that the leader need not be asked for; each failed call throws.
+  // Tests the group first: it is usually empty, and then the second test is not needed. Each failed test costs an
+  // exception.
   return host.platform !== 'win32' && exists(-leader, host) && !exists(leader, host);
 }
 

@@ -39,7 +39,7 @@ export const GRACE_MS = 2_000;
 const DRAIN_MS = 200;
 /** Time that the group may take to end after SIGKILL. */
 const FORCE_MS = 300;
-/** Time between two looks at a group whose first process has exited. */
+/** Time between two checks of a group whose first process has exited. */
 const LOOK_MS = 5;
 const STDERR_BYTES = 65_536;
 
@@ -202,7 +202,10 @@ function bytesRead({ stdout, stderr }: ChildProcess): number {
   return [stdout, stderr].reduce((sum, pipe) => sum + ((pipe as Partial<Socket> | null)?.bytesRead ?? 0), 0);
 }
 
-/** True if all bytes that arrived were passed on. False if nobody reads the pipe, because more bytes may wait. */
+/**
+ * True if all bytes that arrived at the pipe were passed on. False if nobody reads the pipe, because unread bytes may
+ * be left in it.
+ */
 function isRead(pipe: Readable | null): boolean {
   return pipe === null || pipe.destroyed || (pipe.readableFlowing === true && pipe.readableLength === 0);
 }

@@ -50,7 +50,7 @@ const STDOUT_BYTES = 1_048_576;
 /**
  * Runs a program until it ends. Settles within `timeoutMs` plus three seconds, whatever the program does.
  *
- * The result describes every failure of the program. Rejects only if `stdin` throws. The time limit must be valid.
+ * The result describes every failure of the program. Rejects only if `stdin` throws. Does not check `timeoutMs`.
  *
  * The program has its own process group and no terminal. Processes that it leaves in that group are killed.
  */

@@ -29,10 +29,13 @@ export interface SpawnTarget {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Linux reads this many bytes of the first line of a script, and ignores the last of them. */
+/** The number of bytes that Linux reads of the first line of a script. It ignores the last of these bytes. */
 const HEAD_BYTES = 256;
 const isWindows = process.platform === 'win32';
-/** The index from which a name must not contain `=`. Windows has hidden variables such as `=C:`. */
+/**
+ * The index from which the name of a variable must not contain `=`. On Windows it is 1, because Windows has hidden
+ * variables such as `=C:`.
+ */
 const NAME_START = isWindows ? 1 : 0;
 
 /**
@@ -75,7 +78,7 @@ export function findBadFile(path: string): SpawnFailure | undefined {
   return failure(code, `${path} ${problem}`, 'Give the path of a program.');
 }
 
-/** Returns the reason why a file cannot be executed, if there is one. */
+/** Returns the reason why a file cannot be executed. Undefined if no reason is found. */
 export function findBadExecutable(path: string): SpawnFailure | undefined {
   try {
     const bad = findBadFile(path);

@@ -6,14 +6,17 @@ const plugins = from('https://code.claude.com/docs/en/plugins-reference');
 const mcp = from('https://code.claude.com/docs/en/mcp');
 
 const HOOKS = 'https://code.claude.com/docs/en/hooks';
-/** It describes an answer with `async`. */
+/** The page of the SDK that describes an answer with `async`. */
 const SDK = 'https://github.com/anthropics/claude-agent-sdk-python/blob/main/src/claude_agent_sdk/types.py';
 const hooks = from(HOOKS);
 
-/** Words of a decision. `defer` leaves it to a person, as `ask` does. Each field takes all of them, which refuses more. */
+/**
+ * Words of a decision. `defer` leaves the decision to a person, as `ask` does. Every decision field accepts all words,
+ * although the program accepts some in one field only: more answers then refuse.
+ */
 const WORDS = { deny: 'refuse', block: 'refuse', ask: 'ask', defer: 'ask', allow: 'allow', approve: 'allow' } as const;
 
-/** Fields of an answer, which Codex shares. */
+/** Fields of an answer. The answers of Codex have the same fields. */
 export const CLAUDE_FIELDS: AnswerTable['fields'] = {
   decision: { type: 'words', words: WORDS, means: 'decision' },
   reason: { type: 'text', means: 'reason' },
@@ -30,7 +33,7 @@ export const CLAUDE_FIELDS: AnswerTable['fields'] = {
   'hookSpecificOutput.updatedInput': { type: 'object', means: 'input', at: ['before_tool'] },
 };
 
-/** Events at which `continue` stops nothing, here or in the program. */
+/** Events at which `continue` stops nothing, in Keelson or in the program. */
 const NOT_STOPPED = ['session_start', 'session_end', 'notification', 'before_compaction'];
 
 /** Claude Code. */
@@ -132,8 +135,8 @@ export const claude: Program = {
         'hookSpecificOutput.updatedToolOutput': { type: 'any', means: 'result', at: ['after_tool'] },
         'hookSpecificOutput.updatedMCPToolOutput': { type: 'any', means: 'result', at: ['after_tool'] },
       },
-      // Newer versions ignore exit code 2 at PermissionRequest. Here it refuses.
-      // The model gets a refused result together with the reason. A sub-agent has ended, so its caller reads the reason.
+      // Newer versions ignore exit code 2 at PermissionRequest, but Keelson refuses. At PostToolUse, the model gets the
+      // refused result and the reason. At SubagentStop, the sub-agent has ended, so its caller reads the reason.
       refusal: {
         before_tool: 'cancel',
         before_agent: 'cancel',
@@ -172,7 +175,7 @@ export const claude: Program = {
     startsIn: from('https://github.com/anthropics/claude-code/issues/17565')('workspace'),
     variables: mcp({ CLAUDE_PROJECT_DIR: 'workspace', CLAUDE_PLUGIN_ROOT: 'package' }),
     environment: plugins(['CLAUDE_PROJECT_DIR', 'CLAUDE_PLUGIN_ROOT']),
-    // The program keeps the text `${NAME}`.
+    // If a variable has no value, the program keeps the string `${NAME}`.
     unset: 'unknown',
     urlMeans: 'unknown',
   },

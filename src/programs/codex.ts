@@ -53,7 +53,8 @@ export const codex: Program = {
     mcpTool: hooks('mcp__<server>__<tool>'),
     pluginTool: 'unknown',
     answer: hooks({
-      // Codex takes `ask`, `continue: false` at PreToolUse, and a refusal without a reason for errors. Here they count.
+      // Codex treats three answers as errors: `ask`, `continue: false` at PreToolUse, and a refusal without a reason.
+      // Keelson obeys these answers.
       fields: {
         continue: { type: 'boolean', means: 'stop', notAt: ['session_start', 'session_end', 'before_subagent'] },
         stopReason: { type: 'text', means: 'reason', notAt: ['session_start', 'session_end', 'before_subagent'] },
@@ -64,7 +65,7 @@ export const codex: Program = {
           at: ['session_start', 'before_agent', 'before_subagent', 'before_tool', 'after_tool'],
         },
       },
-      // The reason replaces a refused result.
+      // At PostToolUse, the reason of a refusal replaces the result.
       refusal: {
         before_tool: 'cancel',
         before_agent: 'cancel',

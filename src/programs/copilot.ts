@@ -12,7 +12,7 @@ const hooks = from(GITHUB);
 const both = from(GITHUB, VS_CODE);
 const mcp = from(ADD_SERVERS);
 
-/** The events of Visual Studio Code. Their hooks may write fields that all of them share. */
+/** The events of Visual Studio Code. All of them share some output fields. */
 const VS_CODE_EVENTS = [
   'SessionStart',
   'UserPromptSubmit',
@@ -167,7 +167,7 @@ export const copilot: Program = {
         },
         'hookSpecificOutput.reason': { type: 'text', means: 'reason', at: ['Stop', 'SubagentStop'] },
       },
-      // A sub-agent has ended, so its caller reads the reason.
+      // At this event the sub-agent has ended, so its caller reads the reason.
       refusal: {
         before_tool: 'cancel',
         permission_request: 'cancel',

@@ -110,7 +110,7 @@ export const cursor: Program = {
     answer: hooks({
       fields: {
         continue: { type: 'boolean', means: 'refuse' },
-        // For a sub-agent, Cursor takes `ask` as `deny`.
+        // Before a sub-agent, Cursor treats `ask` like `deny`.
         permission: [
           { type: 'words', words: WORDS, means: 'decision', notAt: ['before_subagent'] },
           { type: 'words', words: { ...WORDS, ask: 'refuse' }, means: 'decision', at: ['before_subagent'] },

@@ -11,7 +11,7 @@ const overview = file('docs/hooks/index.md');
 const runner = file('packages/core/src/hooks/hookRunner.ts');
 const planner = file('packages/core/src/hooks/hookPlanner.ts');
 
-/** Events at which `continue` stops nothing, here or in the program. */
+/** Events at which `continue` stops nothing, in Keelson or in the program. */
 const NOT_STOPPED = ['session_start', 'session_end', 'before_tool_selection', 'notification', 'before_compaction'];
 
 /** Gemini CLI. */
@@ -107,7 +107,8 @@ export const gemini: Program = {
       package: [],
       session: ['GEMINI_SESSION_ID'],
       fixed: { pathSeparator: '/' },
-      // The program does not set it, and a command would use a path that begins in the root.
+      // The program does not set this variable. A command that uses it would get a path that begins at the root
+      // directory.
       data: 'CLAUDE_PLUGIN_DATA',
       missing: { GEMINI_PLANS_DIR: 'there are no plans here' },
     }),

@@ -42,7 +42,7 @@ const NOTICES: readonly HookEvent[] = [
   'run_failed',
 ];
 
-/** Returns true for events at which hooks act as guards. At the others, their answers decide nothing. */
+/** Returns true for events at which hooks act as guards. At all other events, the answer of a hook decides nothing. */
 export function isGateEvent(event: HookEvent): boolean {
   return !NOTICES.includes(event);
 }

@@ -10,10 +10,10 @@ import { SERVER_PROGRAMS } from './server-programs.js';
 
 const programs: Program[] = [native, claude, codex, gemini, cursor, copilot, ...SERVER_PROGRAMS];
 
-/** All programs. A new program needs its own file and one word here. */
+/** All programs. A new program needs its own file and one entry in this array. */
 export const PROGRAMS: readonly Program[] = programs;
 
-/** Adds a program until the returned function is called. Tests add programs that do not exist. */
+/** Adds a program, and returns a function that removes it. Used by tests, to add programs that do not exist. */
 export function addProgram(program: Program): () => void {
   programs.push(program);
   return () => void programs.splice(programs.indexOf(program), 1);

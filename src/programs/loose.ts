@@ -1,9 +1,9 @@
 import { isObject } from '../internal/json.js';
 
 /**
- * Values as people write them in files of other programs, by one rule for all readers. Null is absent. A number or a
- * boolean may be in quotes, and a number may stand for a string. Capitals of a word do not matter. A value that does not
- * fit stays unchanged, so that the caller can report it.
+ * Functions that read values as people write them in files of other programs. All readers share these rules. Null
+ * counts as absent. A number or a boolean may be in quotes, and a number may stand for a string. Capitals of a word do
+ * not matter. A value that does not fit stays unchanged, so that the caller can report it.
  */
 export const loose = {
   /** Returns a string for a number or a boolean. */

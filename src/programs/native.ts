@@ -6,7 +6,10 @@ const own = from('docs/mcp.md');
 
 const hooks = from('docs/shell-hooks.md');
 
-/** Keelson. Its hook files and answers have a reader of their own, because they have more than other programs have. */
+/**
+ * The program Keelson. Its hook files and answers have more features than the files and answers of other programs, so
+ * they have their own readers.
+ */
 export const native: Program = {
   id: 'native',
   name: 'Keelson',

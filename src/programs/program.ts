@@ -21,35 +21,48 @@ export interface Program {
 interface PackageTable {
   /** Path of the manifest in the package. */
   readonly manifest: Cell<string>;
-  /** Files and directories that make a directory a package without a manifest. Empty: the manifest is required. */
+  /**
+   * A directory without a manifest is a package if it contains one of these files and directories. If the array is
+   * empty, the manifest is required.
+   */
   readonly parts: Cell<readonly string[]>;
 }
 
-/** Names of things that a program's variables stand for. */
+/** Names of the values that a program's variables stand for. */
 export type PlaceName = 'workspace' | 'workspaceName' | 'home' | 'separator' | 'package';
 
 /** Configuration files of MCP servers. */
 export interface ServerTable {
-  /** Ends of the paths of its files, such as `.vscode/mcp.json`. */
+  /** Path endings of the configuration files of the program, such as `.vscode/mcp.json`. */
   readonly files: Cell<readonly string[]>;
   /** Keys that lead from the top of a file to the map of servers. */
   readonly maps: Cell<readonly (readonly string[])[]>;
-  /** Names of fields, and their names here. */
+  /** Maps the program's name of a field to Keelson's name. */
   readonly fields: Cell<Readonly<Record<string, string>>>;
-  /** Field whose object holds the fields of the connection. Undefined: the server itself. */
+  /**
+   * Field of a server whose object holds the connection settings. Undefined if they are fields of the server itself.
+   */
   readonly inner: Cell<string | undefined>;
-  /** Keys of the lists of servers that are off, and of the only servers that are on. Default: the servers decide. */
+  /**
+   * Keys of the list `off`, of servers that are switched off, and of the list `on`. If there is a list `on`, all other
+   * servers are switched off.
+   */
   readonly lists: Cell<{ readonly off?: readonly string[]; readonly on?: readonly string[] }>;
-  /** Unit of `timeout`. Unknown: milliseconds, and a warning below 1,000. */
+  /**
+   * Unit of `timeout`. If unknown, `timeout` is in milliseconds, and a value below 1,000 is reported with a warning.
+   */
   readonly timeUnit: Cell<'milliseconds' | 'seconds'>;
-  /** Directory in which a server of a package starts. Unknown: the package. */
+  /** Directory in which a server of a package starts. If unknown, it starts in the directory of the package. */
   readonly startsIn: Cell<'workspace' | 'package'>;
   /** Variables that are replaced in a definition. */
   readonly variables: Cell<Readonly<Record<string, PlaceName>>>;
   /** Names of the variables that a server gets in its environment. */
   readonly environment: Cell<readonly string[]>;
-  /** Effect of a variable without a value. Unknown: the server is unavailable. */
+  /** Effect of a variable without a value. If unknown, the server is unavailable. */
   readonly unset: Cell<'unavailable' | 'empty'>;
-  /** Transport of a server with a `url` and without a `type`. `http`: Streamable HTTP, then SSE. Unknown: `http`. */
+  /**
+   * Transport of a server with a `url` and without a `type`. With `http`, or if unknown, Streamable HTTP is tried
+   * first, then SSE.
+   */
   readonly urlMeans: Cell<'http' | 'sse'>;
 }

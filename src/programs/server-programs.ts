@@ -65,7 +65,7 @@ const CLINE_SCHEMA = 'https://github.com/cline/cline/blob/main/apps/vscode/src/s
 const ROO = 'https://github.com/RooCodeInc/Roo-Code/blob/main/src/services/mcp/McpHub.ts';
 const schemas = from(CLINE_SCHEMA, ROO);
 
-/** Cline, and Roo Code, which began as a copy of it. */
+/** Cline, and Roo Code, which began as a copy of Cline. */
 const cline: Program = {
   id: 'cline',
   name: 'Cline and Roo Code',

@@ -98,7 +98,9 @@ export class RelayHost implements LoaderHost {
   }
 }
 
-/** A closing agent accepts no lifecycles. Skipping it lets the other agents get the change. */
+/**
+ * False for an agent that is closing: it accepts no lifecycles, and its error would keep the change from other agents.
+ */
 function isOpen({ signal }: LoaderHost): boolean {
   return !signal.aborted;
 }

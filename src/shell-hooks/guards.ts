@@ -5,17 +5,17 @@ import type { Diagnostics } from './hook/diagnostic.js';
 import type { HookRegistry } from './hook/registry.js';
 import type { HookApprovals } from './run/approval.js';
 
-/** A hook of a file that could refuse something, and whether it does. */
+/** A hook from a file, at an event where a hook can refuse, and its state. */
 export interface GuardStatus {
-  /** Name of the hook. Of a guard that could not be read, the path of its file. */
+  /** Name of the hook. For a guard that could not be read and has no name, the path of its file. */
   readonly name: string;
   /** Undefined if the guard could not be read. */
   readonly event?: string | undefined;
   readonly source?: string | undefined;
   readonly extension?: string | undefined;
   /**
-   * `active`: it runs where its matcher says. `in-doubt`: it runs for every tool. `blocked`: it is not approved, has
-   * changed, has no program, or belongs to a package that is not active. `error`: it never runs.
+   * `active`: it runs at each event that its matcher selects. `in-doubt`: it runs for every tool. `blocked`: it is not
+   * approved, has changed, has no program, or belongs to a package that is not active. `error`: it never runs.
    */
   readonly state: 'active' | 'in-doubt' | 'blocked' | 'error';
   /** Why it is not `active`. */
@@ -39,7 +39,7 @@ const LEFT_OUT = [
   'hooks-invalid',
 ];
 
-/** Accounts for every guard that was found in a file. */
+/** Lists every guard that was found in a file, with its state. Includes guards that could not be read. */
 export class Guards {
   private denials = new Map<string, string>();
 
@@ -69,7 +69,10 @@ export class Guards {
     ];
   }
 
-  /** The hooks of files that can refuse something. Hooks of the host are left out. */
+  /**
+   * Returns the hooks from files at events where a hook can refuse, such as before a tool call. Omits hooks of the
+   * host.
+   */
   private hooks(): readonly ShellHook[] {
     return this.parts.registry.list().filter(({ event, scope }) => scope !== 'builtin' && isGateEvent(event));
   }

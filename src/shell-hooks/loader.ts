@@ -39,7 +39,7 @@ export interface ShellHookStatus {
 export interface ShellHooksStatus {
   readonly hooks: readonly ShellHookStatus[];
   readonly diagnostics: readonly HookDiagnostic[];
-  /** Every guard that was found in a file, and those that could not be read. */
+  /** Every guard that was found in a file, including guards that could not be read. */
   readonly guards: readonly GuardStatus[];
 }
 
@@ -224,7 +224,7 @@ function createGate(settings: ShellHooksSettings, logger: Logger, report: Report
   });
 }
 
-/** Forwards to the current logger. The logger of the agent is unknown before `load`. */
+/** Forwards each line to the current logger, because the logger of the agent is unknown before `load`. */
 function followingLogger(host: HookHost): Logger {
   return {
     debug: (message, details) => host.logger.debug(message, details),

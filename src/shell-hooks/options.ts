@@ -61,7 +61,8 @@ export interface ShellHooksOptions {
    */
   readonly workspaceDir?: string | undefined;
   /**
-   * Names the directories `~/.<appName>` and `<workspace>/.<appName>` for state and configuration. Default `keelson`.
+   * The name of the application. State and configuration are in `~/.<appName>` and `<workspace>/.<appName>`. Default
+   * `keelson`.
    */
   readonly appName?: string | undefined;
   /** Absolute path of the user's directory, which contains `hooks.json` and the approvals. Default `~/.<appName>`. */
@@ -114,7 +115,7 @@ export interface ShellHooksOptions {
   readonly maxProcesses?: number | undefined;
   /**
    * Number of turns that hooks of other programs may add to a run by refusing its answer, as Claude Code does at Stop.
-   * After that, the answer is used. Default 8.
+   * After these turns, the answer is used. Default 8.
    */
   readonly maxContinuations?: number | undefined;
   /** Called with each diagnostic. */

@@ -99,8 +99,8 @@ export interface DeniedDecision {
   readonly item: TrustItem;
   readonly digest: string | undefined;
   /**
-   * True if the item was approved before, with this or other content. A changed guard deserves more caution than one
-   * that never ran.
+   * True if the item was approved before, with this or other content. So an application can treat a changed guard with
+   * more caution than a guard that never ran.
    */
   readonly approvedBefore: boolean;
   readonly message: string;
@@ -143,7 +143,7 @@ export function requestOf(
   return structuredClone({ ...request, executable: executable?.realPath, previousScripts: previous, parts: [] });
 }
 
-/** Creates the request for an extension package and those of its parts that are not approved. */
+/** Creates the request for an extension package, with all parts of the package that are not approved. */
 export function requestOfParts(whole: Fingerprint, requests: readonly ApprovalRequest[]): ApprovalRequest {
   const parts = requests.map(({ parts: _none, ...part }): ApprovalPart => part);
   const previous = parts.flatMap(({ previousScripts = {} }) => Object.entries(previousScripts));

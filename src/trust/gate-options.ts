@@ -37,23 +37,25 @@ export interface UserHooksChange {
 export interface TrustGateOptions {
   /**
    * The workspace directory. Items in it need an approval. The home directory and its parent directories are not
-   * treated as a workspace: there, the user's items keep the scope `user`.
+   * treated as a workspace: the user's items in them keep the scope `user`.
    */
   readonly workspaceDir: string;
-  /** Names the state directory of the user, `~/.<appName>`. Default `keelson`. */
+  /** The name of the application. The state directory of the user is `~/.<appName>`. Default `keelson`. */
   readonly appName?: string | undefined;
   /** The absolute path of the state directory. Default `~/.<appName>`. */
   readonly stateDir?: string | undefined;
-  /** Asks the user. Without it, items from the workspace are allowed only if they were approved before. */
+  /** Asks the user. Without an approver, items from the workspace are allowed only if they were approved before. */
   readonly approve?: Approver | undefined;
-  /** Time limit for an answer in milliseconds; after it the item is denied. Default five minutes. */
+  /**
+   * Time limit for an answer in milliseconds. Without an answer in this time, the item is denied. Default five minutes.
+   */
   readonly approveTimeoutMs?: number | undefined;
   /**
    * Digests that are allowed without asking, for example in CI. Without this list and `approve`, an item that was never
    * approved is denied unread, and its decision has no digest. With `[]`, decisions have a digest.
    */
   readonly allow?: readonly string[] | undefined;
-  /** The PATH value for finding programs. Default: that of this process. */
+  /** The PATH value for finding programs. Default: the PATH value of this process. */
   readonly path?: string | undefined;
   /** Limits for the files of one item. Default 5,000 files and 64 MiB. */
   readonly limits?: BindingLimits | undefined;
@@ -87,7 +89,7 @@ export const approvalRules = {
   }),
 } satisfies Partial<OptionTable<TrustGateOptions>>;
 
-/** The rule of the limits of one item. */
+/** Checks the option `limits`: the largest number of files and of bytes that one item may have. */
 export const bindingLimits = group({
   files: required(whole(0)),
   bytes: required(whole(0)),

@@ -37,8 +37,9 @@ export interface TrustGate {
    */
   check?(item: TrustItem): Promise<TrustDecision>;
   /**
-   * Asks the user once about those parts of an extension package that nobody approved or declined. `authorize` then
-   * decides on each part without a prompt. Never rejects. A gate without this method is asked about each part.
+   * Asks the user once about all parts of an extension package that nobody approved or declined. `authorize` then
+   * decides on each part without a prompt. Never rejects. If a gate lacks this method, `authorize` asks about each
+   * part.
    */
   authorizeParts?(whole: TrustItem, parts: readonly TrustItem[]): Promise<void>;
   /**
@@ -180,7 +181,7 @@ class ContentGate implements TrustGate {
     const changed = () => deny(fingerprint, { reason: 'changed', approvedBefore: true });
     if (fingerprint.digest !== digest) return changed();
     const now = await this.approvals.lookUp(fingerprint);
-    // Revoked since the decision. Denies without a prompt, because the program is about to start.
+    // The approval was revoked after the decision. Denies without a prompt, because the program is about to start.
     if (now === undefined) return deny(fingerprint, { reason: 'no-approver', approvedBefore: false });
     if (!now.allowed) return now;
     const snapshot = fingerprint.root === undefined ? undefined : await openSnapshot(fingerprint, this.settings.place);

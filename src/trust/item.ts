@@ -7,8 +7,8 @@ export type TrustKind = 'hook' | 'mcp-server' | 'mcp-tool' | 'plugin' | 'extensi
 export type TrustScope = 'builtin' | 'user' | 'workspace';
 
 /**
- * Something that would run, be imported, be connected to, read a variable or enter the prompt. Strings are not
- * expanded: they are shown and hashed as written in the definition.
+ * An item for the trust gate: a program to run, a file to import, a server to connect to, a variable to read or a text
+ * for the prompt. Strings are shown and hashed as written in the definition, without expansion.
  */
 export interface TrustItem {
   readonly kind: TrustKind;

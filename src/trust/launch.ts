@@ -40,8 +40,8 @@ export function locateItem(item: TrustItem, place: TrustPlace): LocatedItem {
 }
 
 /**
- * Returns the scope of an item. An item that a loader calls the user's belongs to the workspace if its definition, its
- * directory or its program lies there, as named or with links followed. The scope `builtin` is kept.
+ * Returns the scope of an item. The scope `user` becomes `workspace` if the definition, the directory or the program of
+ * the item lies in the workspace, as named or with links followed. The scope `builtin` is kept.
  */
 export function scopeOf(item: TrustItem, { roots }: TrustPlace, executable?: Executable): TrustScope {
   if (item.scope !== 'user') return item.scope === 'builtin' ? 'builtin' : 'workspace';

@@ -58,7 +58,7 @@ export function createPathGuard({ workspaceDir, stateDir, folder }: ProtectedPla
   };
 }
 
-/** Upper case, because file systems that ignore case treat `ſ` as `s`. */
+/** Compares in upper case, because file systems that ignore case treat `ſ` as `s`. */
 function fold(path: string): string {
   return path.normalize('NFC').toUpperCase();
 }

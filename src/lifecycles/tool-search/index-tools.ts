@@ -9,7 +9,10 @@ export type FindTools = (query: string) => readonly string[];
 /** A tool of a model request, with the metadata of the run's tool. */
 type IndexedTool = ToolSpec & Pick<Tool, 'metadata'>;
 
-/** The share of edits per word in the second search, which runs only if the first search found nothing. */
+/**
+ * Returns how many letters of a word may be wrong, as a share of its length. False for a short word, which must match
+ * exactly. Used only if an exact search finds nothing.
+ */
 const MISSPELT = (word: string) => word.length > 3 && 0.3;
 
 /** The number of tools that are indexed before other work may run. */

@@ -78,7 +78,9 @@ export async function readCompatManifest(
   };
 }
 
-/** Reports each existing part, unless a key of the manifest has the same name. */
+/**
+ * Reports each file or directory of the package that Keelson does not support. Skips a path that was reported already.
+ */
 async function reportParts(unsupported: readonly string[], root: string, problems: ProblemLists): Promise<void> {
   const known = [...problems.warnings, ...problems.notes].map(({ path }) => path);
   for (const path of unsupported) {

@@ -20,7 +20,10 @@ type FoundServers = { readonly path: string } & (
   | { readonly problem: string }
 );
 
-/** Reads the configuration files of the host, then the `.mcp.json` of the workspace. Never rejects. */
+/**
+ * Reads the configuration files of the host, then the `.mcp.json` of the workspace. Never rejects: a file that cannot
+ * be read is returned with its problem.
+ */
 export async function findServers({ configFiles = [], workspaceDir }: McpServersOptions): Promise<FoundServers[]> {
   const files: { readonly path: string; readonly scope: McpServerOrigin['scope'] }[] = configFiles.map((path) => ({
     path: resolve(path),
@@ -41,9 +44,9 @@ export async function findServers({ configFiles = [], workspaceDir }: McpServers
 }
 
 /**
- * Reads the server definitions of a file such as `.mcp.json`. The file holds `{ "mcpServers": { … } }`, or only the map of
- * servers. Returns an empty array if the file does not exist. Rejects with a McpConfigError if the file cannot be read or
- * is not a JSON object. Accepts comments and trailing commas, as editors write them.
+ * Reads the server definitions of a file such as `.mcp.json`. The file holds `{ "mcpServers": { … } }`, or only the map
+ * of servers. Returns an empty array if the file is missing. Rejects with a McpConfigError if the file cannot be read
+ * or is not a JSON object. Accepts comments and trailing commas, as editors write them.
  *
  * @example
  * const entries = await readMcpConfig('.mcp.json', { scope: 'workspace' });

@@ -21,11 +21,11 @@ export interface McpServerConfig {
   readonly includeTools?: readonly string[] | undefined;
   /** The server's own names of the tools to leave out. Takes precedence over `includeTools`. */
   readonly excludeTools?: readonly string[] | undefined;
-  /** Time limit of one request in milliseconds. Each progress notification restarts it. */
+  /** Time limit of one request in milliseconds. Each progress notification restarts the limit. */
   readonly timeout?: number | undefined;
   /**
-   * The revision of the protocol. `auto` asks a server over HTTP, and begins with 2025-11-25 over stdio. The revision
-   * 2026-07-28 needs `@modelcontextprotocol/client`. Default: `auto`.
+   * The revision of the protocol. With `auto`, a server over HTTP is asked for its revisions, and a server over stdio
+   * is started with 2025-11-25. The revision 2026-07-28 needs `@modelcontextprotocol/client`. Default: `auto`.
    */
   readonly protocol?: 'auto' | '2025-11-25' | '2026-07-28' | undefined;
   /** If true, the server is listed in `status()` but never connected to. */
@@ -77,13 +77,16 @@ export interface McpServerOrigin {
    */
   readonly settings?: Readonly<Record<string, string>> | undefined;
   /**
-   * Returns a copy of a value without secrets. Applied to all data that the server sends and to errors of connecting,
-   * before any other use.
+   * Returns a copy of a value without secrets. Called with all data that the server sends, and with errors of
+   * connecting, before anything else uses them.
    */
   readonly redact?: (<Value>(value: Value) => Value) | undefined;
   /** If true, a server with a `command` must also have `args`, which may be empty. */
   readonly argsRequired?: boolean | undefined;
-  /** The transport of a `url` without a `type`. Default: `http`, then SSE if the server refuses Streamable HTTP. */
+  /**
+   * The transport of a server with a `url` and without a `type`. Default: `http`, then SSE if the server refuses
+   * Streamable HTTP.
+   */
   readonly urlMeans?: 'http' | 'sse' | undefined;
 }
 

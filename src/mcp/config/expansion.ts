@@ -1,6 +1,9 @@
 import { replaceVariables } from '../../internal/placeholder.js';
 
-/** Returns the sorted names of variables, which strings contain as `${NAME}`, `${env:NAME}` or `${NAME:-default}`. */
+/**
+ * Returns the sorted names of the variables in strings. A string refers to a variable as `${NAME}`, `${env:NAME}` or
+ * `${NAME:-default}`.
+ */
 export function variablesIn(texts: readonly string[]): readonly string[] {
   const names = new Set<string>();
   for (const text of texts) {

@@ -8,8 +8,8 @@ import type { McpServerOrigin } from './definition.js';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the fields under their names here, with values of the right type. If both names of a field are present, the
- * other program's field is kept and reported as unknown.
+ * Renames the fields of another program to the names that Keelson uses, and converts their values to the right type. If
+ * both names of a field are present, the other program's field is kept and reported as unknown.
  */
 export function translate(given: Fields, { program }: McpServerOrigin): Fields {
   const { enabled, ...own } = renamed(opened(loose.object(given)));

@@ -19,7 +19,10 @@ export interface ProcessLaunch extends TrustedLaunch {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Expands the variables of a definition. This reads the environment, so the trust gate must have allowed the server. */
+/**
+ * Expands the variables of a definition. The expansion reads the environment, so call it only after the trust gate has
+ * allowed the server.
+ */
 export function prepareLaunch(
   definition: McpServerDefinition,
   trusted: TrustedLaunch | undefined,
@@ -69,8 +72,8 @@ function placesOf(workspaceDir: string, root: string | undefined): Readonly<Reco
 }
 
 /**
- * Resolves the program of a server without a gate decision. Expands variables in `command` and `cwd`, and searches PATH
- * including the workspace.
+ * Resolves the program of a server that needs no decision of the trust gate. Expands variables in `command` and `cwd`.
+ * Searches all directories of PATH, even if they are in the workspace.
  */
 function ownLaunch(
   definition: McpServerDefinition,
@@ -90,7 +93,10 @@ function ownLaunch(
   return { command: found.realPath, argv0: found.path, args, cwd: folder, env };
 }
 
-/** Leaves the value of the header out of the message, since it may be a secret. The error of `fetch` would show it. */
+/**
+ * Returns the problem with the first invalid header. The message does not contain the value, which may be a secret. The
+ * error of `fetch` would contain it.
+ */
 function problemOfHeaders(headers: Readonly<Record<string, string>>): string | undefined {
   for (const [name, value] of Object.entries(headers)) {
     try {

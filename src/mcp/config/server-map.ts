@@ -44,7 +44,8 @@ export function findServerMap(document: Fields): { readonly servers: Fields; rea
     .map((keys) => ({ keys, servers: valueAt(document, keys) }))
     .filter(
       ({ keys: [key], servers }) =>
-        // In a bare map, `servers` may be the name of a server, whose fields are not all objects.
+        // In a file that holds only the map, `servers` may be the name of a server. The fields of a server are not all
+        // objects.
         isObject(servers) && (key === 'mcpServers' || Object.values(servers).every(isObject)),
     );
   const named = found.find(({ keys: [key] }) => key === 'mcpServers') ?? found[0];
@@ -82,10 +83,10 @@ export function readServer(name: string, fields: unknown, origin: McpServerOrigi
   return { name, definition: define(name, ours, origin), notes, ignored };
 }
 
-/** A shorter time limit was probably meant in seconds. */
+/** A `timeout` below this number of milliseconds was probably meant in seconds. */
 const SHORT_MS = 1_000;
 
-/** Returns a note for each unknown field that its author misses, and for each unknown variable. */
+/** Returns warnings about unknown fields, unknown variables, and a time limit that was probably meant in seconds. */
 function notesOn(fields: Fields): string[] {
   const { command, args, env = {}, cwd, url, headers = {}, timeout } = fields;
   const isShort = typeof timeout === 'number' && timeout > 0 && timeout < SHORT_MS;
@@ -147,7 +148,10 @@ function problemsOf(name: string, fields: Fields, origin: McpServerOrigin): stri
 
 const MAX_NAME = 128;
 
-/** The name of an extension's server begins with the name of the extension, which does not count. */
+/**
+ * True for a valid name. The name of an extension's server begins with the name of the extension and a separator, which
+ * do not count towards the longest length.
+ */
 function isName(name: string, { extension }: McpServerOrigin): boolean {
   const max = MAX_NAME + (extension === undefined ? 0 : extension.length + 1);
   return name.length >= 1 && name.length <= max && !/\p{Cc}/u.test(name);
@@ -165,17 +169,26 @@ const KINDS: readonly (readonly [kind: string, fits: (value: unknown) => boolean
 
 const PROTOCOLS: readonly unknown[] = ['auto', '2025-11-25', '2026-07-28'];
 
-/** Leaves out `trust`, `alwaysAllow` and `autoApprove`: a configuration file must not switch off approvals. */
+/**
+ * Fields that Keelson reads. `trust`, `alwaysAllow` and `autoApprove` are not among them: a configuration file must not
+ * switch off approvals.
+ */
 const KNOWN = new Set(['type', 'transport', ...KINDS.flatMap(([, , fields]) => fields)]);
 
 const GRANTS = ['trust', 'alwaysAllow', 'autoApprove', 'autoAllow'].map(fold);
-/** Fields of other programs without which a server may not start, and names for known fields that are also present. */
+/**
+ * Fields of other programs that a server may need to start. Also contains other programs' names of known fields: such a
+ * field is unknown only if the known field is present too.
+ */
 const NEEDED = ['envFile', 'envHttpHeaders', 'headersHelper', 'bearerTokenEnvVar', 'httpUrl', 'serverUrl', 'tools'].map(
   fold,
 );
 const RESTRICTS = /allow|den[iy]|block|forbid|disable|enable|exclude|include|only|restrict|permission/i;
 
-/** True for an unknown field that restricts the server, that the server needs, or that looks like a misspelt name. */
+/**
+ * True for an unknown field that should be reported: it may restrict the server, the server may not start without it,
+ * or it looks like a misspelt known field.
+ */
 function isMissed(field: string): boolean {
   const name = fold(field);
   if (GRANTS.includes(name)) return false;

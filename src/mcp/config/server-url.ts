@@ -29,8 +29,8 @@ PRIVATE.addSubnet('fc00::', 7, 'ipv6');
 PRIVATE.addSubnet('fe80::', 10, 'ipv6');
 
 /**
- * Returns true if a URL names this machine or a private network. A person who approves the server sees this. Host names
- * are not resolved. A URL with a variable in its host counts as private.
+ * Returns true if a URL names this machine or a private network. A person who approves the server sees the result. Host
+ * names are not resolved. A URL with a variable in its host counts as private.
  */
 export function isPrivateUrl(text: string): boolean {
   if (!URL.canParse(text)) return true;

@@ -16,7 +16,7 @@ export function trustItemOf(definition: McpServerDefinition): TrustItem {
 
 export function variablesOf(definition: McpServerDefinition): readonly string[] {
   const { command = '', cwd = '', args, env, url = '', headers, origin } = definition;
-  // Variables in `command` and `cwd` are not expanded for a server that the trust gate allowed.
+  // For a server that needs a decision of the trust gate, variables in `command` and `cwd` are not expanded.
   const own = origin.scope === 'builtin' ? [command, cwd] : [];
   return variablesIn([...own, ...args, ...Object.values(env), url, ...Object.values(headers)]);
 }

@@ -12,7 +12,7 @@ import type { ConnectionOptions, McpParams, ServerAnswers } from './sdk.js';
 
 const MAX_TEXT = 10_000;
 const METHOD_NOT_FOUND = -32_601;
-/** Questions of one connection that wait for an answer at the same time. */
+/** The largest number of questions of one connection that may wait for an answer at the same time. */
 const MOST_QUESTIONS = 10;
 const INVALID_PARAMS = -32_602;
 const ACTIONS: readonly unknown[] = ['accept', 'decline', 'cancel'];
@@ -29,7 +29,7 @@ export function capabilitiesOf({ settings: { elicit, roots } }: Pick<ConnectionO
 /** Answers the requests of one server, and logs its messages. */
 export class AnswerServer implements ServerAnswers {
   private openQuestions = 0;
-  /** The problems that were logged, since a server may ask again and again. */
+  /** The problems that were logged. Each is logged once, since a server may ask again and again. */
   private readonly reported = new Set<string>();
 
   constructor(private readonly options: ConnectionOptions) {}
@@ -125,7 +125,7 @@ function logText({ logger, data }: McpParams): string {
   return safeText(typeof logger === 'string' ? `${logger}: ${text}` : text, { maxLength: MAX_TEXT });
 }
 
-/** The server gets this error with its code. */
+/** An error with which a request of the server is answered. The server gets its message and its code. */
 export class AnswerError extends RangeError {
   constructor(
     readonly code: number,
@@ -137,7 +137,7 @@ export class AnswerError extends RangeError {
 
 type Question = Pick<McpElicitation, 'message' | 'schema' | 'url'>;
 
-/** Reads a question. The protocol allows forms with a list of simple fields, and visits of a page. */
+/** Reads a question of the server: a form with simple fields, or a request to visit a page. */
 function questionOf(params: McpParams): Question & { readonly problem?: string } {
   const { message, mode = 'form', requestedSchema: schema, url } = params;
   const text = typeof message === 'string' ? safeText(message, { maxLength: MAX_TEXT }) : '';

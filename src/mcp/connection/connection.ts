@@ -93,7 +93,10 @@ export class Connection {
     return this.redact(this.transport.ending);
   }
 
-  /** Returns all entries of a list. Each page has the time limit of one request. A server without tools gives an empty list. */
+  /**
+   * Reads all pages of a list and returns the entries. The time limit of one request applies to each page. Returns an
+   * empty array of tools if the server declares that it has no tools.
+   */
   async list(what: McpList, options: RequestOptions): Promise<readonly unknown[]> {
     if (what !== 'tools') return this.readPages(what, options);
     if (this.client.hasTools) {
@@ -119,16 +122,14 @@ export class Connection {
       return await this.send(method, params, options);
     } catch (error) {
       if (method !== 'tools/call' || (error as McpRequestError).status !== HEADER_MISMATCH) throw error;
-      // The server has changed the arguments that it wants in headers. It did nothing.
+      // The server has not run the call, because it now wants other arguments in headers.
       this.options.onToolsChanged();
       await this.list('tools', options);
       return await this.send(method, params, options);
     }
   }
 
-  /**
-   * Reads all pages of a list. Stops with a warning at a limit, and at a page that cannot be followed by another.
-   */
+  /** Reads all pages of a list. Stops with a warning at a limit, or if the cursor of the next page is invalid. */
   private async readPages(what: McpList, options: RequestOptions): Promise<readonly unknown[]> {
     const { settings, log } = this.options;
     const { tools: maxEntries, messageBytes: maxSize } = settings.limits;
@@ -214,8 +215,9 @@ export class Connection {
   }
 
   /**
-   * Logs a problem of the protocol. SDK errors have the level debug, since the SDK also reports harmless late messages.
-   * So do HTTP errors of the handshake, which rejects or continues over SSE.
+   * Logs a problem of the protocol. Errors of the SDK get the level debug, since the SDK also reports harmless late
+   * messages. HTTP errors of the handshake get this level too, because the handshake then rejects or continues over
+   * SSE.
    */
   private report(error: unknown): void {
     const isOfHandshake = this.state !== 'open' && isHttpError(error);
@@ -232,7 +234,7 @@ export function redactOf({ origin }: McpServerDefinition): <Value>(value: Value)
 function redactMessage(message: JsonRpcMessage, redact: ReturnType<typeof redactOf>): void {
   for (const [name, part] of Object.entries(message)) {
     if (!isObject(part)) continue;
-    // A secret that consists of digits must not change what the protocol compares or counts.
+    // Numbers of the protocol stay unchanged, even if they contain the digits of a secret.
     const { code, progressToken, requestId } = part;
     const numbers = Object.entries({ code, progressToken, requestId }).filter(([, it]) => typeof it === 'number');
     Object.assign(message, { [name]: { ...redact(part), ...Object.fromEntries(numbers) } });

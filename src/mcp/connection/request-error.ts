@@ -52,8 +52,8 @@ class ServerErrorData {
 }
 
 /**
- * Stores the server's message and data in the `data` field of an error response. The SDK adds text to the message. The SDK
- * also creates errors of the same class for its own failures, which have no such data.
+ * Stores the server's message and data in the `data` field of an error response, because the SDK adds text to the
+ * message. The field also tells the error of a server from an error of the SDK, which has the same class.
  */
 export function keepErrorData(message: JsonRpcMessage): void {
   if (!('error' in message)) return;

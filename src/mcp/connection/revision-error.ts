@@ -28,7 +28,8 @@ export function revisionError(error: unknown, handshake: Handshake): McpConnectE
   const spoken = safeText(revisions.join(', '), { maxLength: MAX_LIST });
   const problem = spoken === '' ? `it refused the MCP revision ${offered}` : `it speaks the MCP revisions ${spoken}`;
   const contrast = spoken === '' ? '' : `, and it was offered ${offered}`;
-  // A gateway may have refused the question for the revisions while the server was restarted.
+  // A gateway may have refused the request for the revisions while the server restarted, so a later attempt may
+  // succeed.
   const retryable = revision === 'auto' && sdk.revisions.some((known) => revisions.includes(known));
   const options = { cause: error, retryable, revisions };
   return new McpConnectError(server, `${problem}${contrast}. ${adviceFor(revisions, handshake)}`, options);
@@ -43,7 +44,10 @@ function adviceFor(revisions: readonly string[], { sdk, configured = 'auto' }: H
   return 'Update the server, or Keelson and its SDK.';
 }
 
-/** Returns the revisions that the server speaks, as far as it tells. Undefined if the error is not about revisions. */
+/**
+ * Returns the revisions that the server speaks. The array is empty if the server does not name them. Returns undefined
+ * if the error is not about revisions.
+ */
 function revisionsIn(error: unknown): readonly string[] | undefined {
   const refusal = error instanceof HttpStatusError ? errorIn(error.detail, 0)?.error : error;
   const { code, data, message, cause } = (refusal ?? {}) as Readonly<Record<string, unknown>>;

@@ -60,7 +60,7 @@ export interface SdkClient {
   readonly instructions: string | undefined;
   connect(): Promise<void>;
   request(method: string, params: McpParams, options: SdkRequestOptions): Promise<McpAnswer>;
-  /** Takes a complete list of tools. Returns the tools that can be called. */
+  /** Receives the complete list of tools. Returns the tools that can be called. */
   listed?(tools: readonly unknown[]): readonly unknown[];
   ping(timeoutMs: number): Promise<unknown>;
   announceRoots(): Promise<void>;

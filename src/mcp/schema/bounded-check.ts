@@ -26,7 +26,7 @@ export interface CheckJob {
 export type CheckOutcome =
   | {
       readonly errors: readonly ValidatorError[];
-      /** The first reference of a schema that points to nothing. */
+      /** The first reference in the schema whose target is missing. */
       readonly lost?: string | undefined;
     }
   | { readonly fault: { readonly name: string; readonly message: string } }
@@ -67,8 +67,8 @@ export class CheckWorker {
   }
 
   /**
-   * Resolves with undefined if no worker can start here. Rejects with the reason of the abort signal. A limit or a failure
-   * becomes a problem.
+   * Resolves with the errors or with a problem, such as a limit that was exceeded. Resolves with undefined if the host
+   * has no worker threads. Rejects with the reason of the abort signal.
    */
   check(job: CheckJob): Promise<CheckOutcome | undefined> {
     this.waiting += 1;
@@ -124,7 +124,7 @@ export class CheckWorker {
     return worker?.on('error', () => {});
   }
 
-  /** Lets the process end although the worker still runs, and ends the worker after a pause. */
+  /** Called when no check is left. The idle worker does not keep the process running, and is ended after a pause. */
   private rest(): void {
     if (this.worker === undefined) return;
     this.worker.unref();
@@ -141,7 +141,7 @@ export class CheckWorker {
 
 export const sharedWorker = new CheckWorker();
 
-/** Returns undefined where there are no threads, such as on Cloudflare Workers, or where the host forbids them. */
+/** Returns undefined if the platform has no threads, such as Cloudflare Workers, or if the host forbids them. */
 function newWorker(source: string): Worker | undefined {
   try {
     // An `import` would fail on Cloudflare Workers.

@@ -3,7 +3,10 @@ import { dereference, type OutputUnit, validate } from '@cfworker/json-schema';
 import { lostIn, relax } from '../../tools/lenient-schema.js';
 import type { CheckJob } from './bounded-check.js';
 
-/** The main thread keeps 20 errors, after it has left out those that only repeat a nested error. */
+/**
+ * The largest number of errors that are sent to the main thread. The main thread removes errors that only repeat a
+ * nested error, and then keeps 20.
+ */
 const MAX_ERRORS = 200;
 const MAX_LENGTH = 1_000;
 const MAX_LOCATION = 10_000;

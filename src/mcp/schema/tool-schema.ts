@@ -41,7 +41,10 @@ export function problemOfContent(schema: JsonSchema): string | undefined {
   }
 }
 
-/** As `problemOfContent`, but checks the schema in the worker. Rejects with the reason of the abort signal. */
+/**
+ * Returns the same problem as `problemOfContent`, but checks the schema in the worker thread. Rejects with the reason
+ * of the abort signal.
+ */
 export async function problemInWorker(schema: JsonSchema, signal: AbortSignal): Promise<string | undefined> {
   const value = JSON.stringify(schema);
   const outcome = await sharedWorker.check({ schema: META_TEXT, draft: '2020-12', value, isSchema: true, signal });

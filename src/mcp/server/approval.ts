@@ -3,7 +3,10 @@ import type { McpServerDefinition } from '../config/definition.js';
 import type { McpSettings } from '../config/settings.js';
 import { trustItemOf } from '../config/trust-item.js';
 
-/** The approval of one server by the trust gate. An approval is kept. After a denial, the gate is asked again. */
+/**
+ * The approval of one server by the trust gate. An approval is remembered. After a denial, the next attempt asks the
+ * gate again.
+ */
 export class ServerApproval {
   /** Settles when the trust gate has decided. Undefined if the gate was not asked. */
   asked: Promise<unknown> | undefined = undefined;

@@ -3,15 +3,18 @@ import { createDeferred, type Deferred } from '../../internal/promise.js';
 import { Stop } from '../../internal/stop.js';
 import type { McpSettings } from '../config/settings.js';
 
-/** The attempts to connect to one server: the one that runs, and the one that is scheduled after a failure. */
+/** The attempts to connect to one server. At most one attempt runs, and at most one is scheduled after a failure. */
 export class Attempts {
   /** The attempt that runs. All callers share it. */
   running: Promise<void> | undefined = undefined;
-  /** Failed attempts in a row. With 0, the next delay is the shortest one again. */
+  /**
+   * Number of failed attempts in a row. Each failure makes the next delay longer. With 0, the next delay is the
+   * shortest one.
+   */
   failures = 0;
   /** The time of the last attempt that succeeded. */
   connectedAt = 0;
-  /** Stopped when no further attempt is made. The attempt that runs ends at once. */
+  /** When stopped, the attempt that runs ends at once, and no further attempt is made. */
   readonly closing = new Stop();
   private scheduled: { readonly timer: unknown; readonly over: Deferred<void> } | undefined = undefined;
 

@@ -6,7 +6,7 @@ import type { ToolPins } from './tool-pins.js';
 export interface ServerContext extends Pick<ConnectionOptions, 'definition' | 'settings' | 'log' | 'hold'> {
   readonly emit: (event: McpEvent) => void;
   readonly pins: ToolPins;
-  /** Tracks the cleanup of connections that have failed or were closed. */
+  /** The cleanup that still runs for connections that have failed or were closed. */
   readonly endings: Endings;
 }
 

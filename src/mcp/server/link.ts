@@ -11,7 +11,7 @@ import { type ServerStep, stateAfter } from './states.js';
 import type { McpConnectStep, McpServerState } from './status.js';
 import type { ServerTools } from './tool-list.js';
 
-/** After a connection that lasted this many milliseconds, the number of failures starts at 0 again. */
+/** If a connection lasted at least this many milliseconds, the count of failures restarts at 0. */
 const GOOD_MS = 5_000;
 
 /** Manages the single connection to a server. All callers share one attempt, and a lost connection is restored. */
@@ -46,7 +46,7 @@ export class Link {
     return this.attempts.running ?? this.attempts.run(() => this.tryOnce());
   }
 
-  /** Connects if no attempt was made yet, or waits for the attempt that is under way. */
+  /** Connects if no attempt was made yet. Otherwise waits for the attempt that runs, if there is one. */
   settled(): Promise<void> {
     return this.state === 'idle' ? this.connect() : (this.attempts.running ?? Promise.resolve());
   }
@@ -117,7 +117,10 @@ export class Link {
     this.offered.withdraw();
   }
 
-  /** Starts the server synchronously unless the trust gate is asked, so that its time limit counts from this call. */
+  /**
+   * Makes one attempt to connect. Starts the server synchronously unless the trust gate is asked, so that the time
+   * limit counts from this call.
+   */
   private async tryOnce(): Promise<void> {
     const { approval } = this;
     const { closing } = this.attempts;
@@ -170,13 +173,14 @@ export class Link {
     emit({ type: 'connection-start', server: definition.name, again });
   }
 
-  /** Handles a failed attempt. Without a step, another attempt follows. */
+  /** Handles a failed attempt. With a `step`, the server takes this step. Without one, another attempt is scheduled. */
   private failed(error: unknown, step: ServerStep | undefined): void {
     const { definition, log, emit } = this.context;
     const before = this.lastError;
     this.failure = error;
     const message = failureText(error);
-    // A server that cannot start is an error. One that was lost, or that nobody has approved, is a warning.
+    // A server that was never connected is logged as an error. A lost server, or a server without an approval, is
+    // logged as a warning.
     const level = this.connections > 0 || this.state === 'pending' || step === 'withhold' ? 'warn' : 'error';
     // A repeated failure is logged once. Logs only the message and the code, since the cause contains unfiltered text
     // from the server.
@@ -196,7 +200,10 @@ export class Link {
   }
 }
 
-/** The steps after a refusal of the trust gate. Every other refusal is a failure. */
+/**
+ * The step of the server after a denial of the trust gate, by the reason of the denial. A denial for any other reason
+ * counts as a failed attempt.
+ */
 const REFUSED: Partial<Record<DeniedDecision['reason'], ServerStep>> = {
   declined: 'decline',
   'no-approver': 'withhold',

@@ -36,8 +36,9 @@ export interface AttemptOptions extends ServerContext, ConnectionOptions {
 const NO_STREAM = 200;
 
 /**
- * Connects to a server and reads its tools within `connectMs`, or more for a server that may be installed first. Rejects
- * with a typed error and leaves nothing open. A handshake that completes after the time limit is closed.
+ * Connects to a server and reads its tools. The time limit is `connectMs`, plus `installMs` for a server that may be
+ * installed first. Rejects with a typed error, and then leaves no connection or process open. A connection whose
+ * handshake completes after the time limit is closed.
  */
 export async function openConnection(options: AttemptOptions): Promise<Established> {
   const { definition, settings, hold, endings, signal } = options;
@@ -114,7 +115,10 @@ async function loadSdk(revision: McpRevision | 'auto'): Promise<Sdk> {
   }
 }
 
-/** Over HTTP, the server is asked. A process is not, because the question wakes servers that start lazily. */
+/**
+ * Returns the revision for the handshake. A server over HTTP is asked for its revisions. A process is not asked,
+ * because the request starts servers that start lazily.
+ */
 function firstRevision(definition: McpServerDefinition, sdk: Sdk): McpRevision | 'auto' {
   if (definition.protocol === undefined || definition.protocol === 'auto') {
     return definition.transport === 'http' && speaksNewer(definition, sdk) ? 'auto' : '2025-11-25';
@@ -155,14 +159,14 @@ function createTransport(
     return new ProcessTransport({ ...common, ...launch, signal, spawn: system.spawn, redact, onStderrLine });
   }
   const authorization = oauth?.({ name: definition.name, url: launch.url.href });
-  // Servers of older revisions exist whose metadata name another issuer.
+  // For some servers of older revisions, the metadata of the authorization server names another issuer.
   const anyIssuer = definition.protocol === '2025-11-25';
   const { loadAuth } = sdk;
   const http = { ...common, ...launch, hold, fetch: system.fetch, oauth: authorization, loadAuth, anyIssuer };
   return kind === 'sse' ? new SseTransport(http) : new StreamableTransport(http);
 }
 
-/** Returns true if the server rejected the transport itself. A server that knows only an older transport does so. */
+/** Returns true if the server rejected the transport itself, as a server does that knows only an older transport. */
 function isRefusal(error: unknown): boolean {
   const status = statusOf(error);
   return status !== undefined && status >= 400 && status < 500 && status !== 401 && status !== 403;
@@ -176,7 +180,7 @@ function statusOf(error: unknown): number | undefined {
   return error instanceof McpRequestError ? error.status : undefined;
 }
 
-/** Redacts the texts first, because a part of a secret that is cut is not found. */
+/** Redacts the strings before they are cut, because the redaction does not find a secret whose end is cut off. */
 function connectError(definition: McpServerDefinition, { ending }: McpTransport, error: unknown): KeelsonError {
   const redact = redactOf(definition);
   // A server may end after it has refused the revision.

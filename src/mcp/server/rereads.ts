@@ -2,7 +2,7 @@ import type { Clock } from '../../internal/clock.js';
 
 /** Delay in milliseconds after a change notification. One reading of the list then covers several notifications. */
 const GATHER_MS = 100;
-/** After a reading, the next one waits this many times as long as the reading took. */
+/** The pause after a reading, as a multiple of the time that the reading took. */
 const PAUSES = 10;
 const MAX_PAUSE_MS = 60_000;
 
@@ -22,7 +22,7 @@ export class Rereads {
     private readonly read: () => Promise<void>,
   ) {}
 
-  /** Called after the first reading. A change may have been announced in the meantime. */
+  /** Called after the first reading. Reads the list again if a change was announced during the first reading. */
   begin(): void {
     this.isOpen = true;
     if (this.isStale) this.changed();

@@ -47,7 +47,7 @@ export class McpServer {
         const params = { name, arguments: input };
         const options = { signal, onProgress: progress, limitMs };
         const answer = await this.request((it) => it.request('tools/call', params, options), signal);
-        // A change that the server announced before the result is there in the next turn.
+        // If the server announced a change of its tools before the result, the next turn has the changed tools.
         await this.offered.rereads.catchUp();
         return answer;
       },

@@ -1,6 +1,6 @@
 import type { McpServerState } from './status.js';
 
-/** The states of a server, by what leads to them. docs/architecture.md explains each step. `closed` is final. */
+/** The steps from one state of a server to another. docs/architecture.md explains each step. `closed` is final. */
 export const STEPS = {
   ask: { from: ['idle', 'pending', 'denied', 'reconnecting', 'unavailable'], to: 'pending' },
   try: { from: ['idle', 'pending', 'denied', 'unavailable'], to: 'connecting' },

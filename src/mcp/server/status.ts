@@ -24,7 +24,10 @@ export type McpServerState =
  */
 export type McpConnectStep = 'installing' | 'starting' | 'listing';
 
-/** States of servers that a run does not miss. */
+/**
+ * States of a server in which a run lacks no tools that it should have: the server is connected, switched off, declined
+ * or closed.
+ */
 export const EXPECTED: ReadonlySet<McpServerState> = new Set(['connected', 'disabled', 'denied', 'closed']);
 
 /** The state of one server at the time of the call. */
@@ -39,7 +42,7 @@ export interface McpServerStatus {
   readonly protocolVersion: string | undefined;
   /** The instructions that the connected server provides for a model. They are not added to any prompt automatically. */
   readonly instructions: string | undefined;
-  /** The full names of its available tools. */
+  /** The full names of the tools of the server that are available. */
   readonly tools: readonly string[];
   readonly toolCount: number;
   readonly lastError: string | undefined;
@@ -57,7 +60,7 @@ export interface McpServerStatus {
   readonly ignoredFields: readonly string[];
 }
 
-/** Returns the status of a server. A field that is not known has the value for a server without a connection. */
+/** Returns the status of a server. A field that is not given has the value for a server without a connection. */
 export function statusOf(
   { name, origin }: Pick<McpServerDefinition, 'name' | 'origin'>,
   known: Pick<McpServerStatus, 'state' | 'lastError' | 'ignoredFields'> & Partial<McpServerStatus>,

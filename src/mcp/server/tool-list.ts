@@ -17,7 +17,10 @@ interface ReadTools {
 
 /** The tools of one reading. `specs` leaves out the tools that a person has to approve first. */
 export interface ListedTools extends ReadTools {
-  /** Names of tools whose definition has changed since the last reading, and differs from the one that was first seen. */
+  /**
+   * Names of tools whose definition has changed since the last reading, and differs from the definition that was first
+   * seen.
+   */
   readonly changed: readonly string[];
 }
 
@@ -47,7 +50,7 @@ export async function readTools(entries: readonly unknown[], options: ToolReadin
   const isWanted = toolFilter(includeTools, excludeTools);
   const specs = new Map<string, McpToolSpec>();
   const names = entries.flatMap((entry) => nameOf(entry) ?? []);
-  // With a typo in `excludeTools`, the tool to exclude is offered.
+  // A misspelt name in `excludeTools` is reported, because the tool to exclude is then offered.
   const warnings = [...(includeTools ?? []), ...excludeTools]
     .filter((pattern) => !names.some(starTest(pattern)))
     .map((pattern) => `no tool matches ${shown(pattern)} of \`includeTools\` or \`excludeTools\``);
@@ -100,7 +103,7 @@ export class ServerTools {
   /** Reads the list again after change notifications, which may arrive while it is read for the first time. */
   readonly rereads: Rereads;
   private connection: Connection | undefined = undefined;
-  /** All tools by the server's own names, also those that only the user interface of an MCP app may call. */
+  /** All tools by the server's own names. Includes tools that only the user interface of an MCP app may call. */
   private offered: ReadonlyMap<string, { readonly spec: McpToolSpec; readonly tool: McpTool }> = new Map();
   private readonly warned = new Set<string>();
 

@@ -4,7 +4,7 @@ import { failureText } from '../server-log.js';
 import type { McpToolSpec } from '../tools/spec.js';
 
 /**
- * Remembers the definition of each tool when it was first seen. With `pinTools` and a trust gate, remembers it in the trust
+ * Remembers the first definition of each tool. With `pinTools` and a trust gate, stores the definitions in the trust
  * store, and a person decides about each change.
  */
 export class ToolPins {

@@ -19,7 +19,7 @@ export function agentTools(loader: Loader, { signal }: LoaderHost): AgentTools {
 
 /**
  * The tools that one MCP loader gives to one agent. If two loaders of an agent have a server of the same name, only one
- * of the servers gets the name, by the rule that holds inside of a loader.
+ * of the servers gets the name. The same order of origins decides as inside one loader.
  */
 export class AgentTools implements LiveToolSet {
   private readonly reported = new Set<string>();
@@ -58,7 +58,7 @@ export class AgentTools implements LiveToolSet {
     const winner = this.loaders.find((other, at) => {
       const rival = other === this ? undefined : other.loader.servers.holder(mcpServer);
       if (rival === undefined) return false;
-      // Of two servers of one origin, that of the first loader gets the name.
+      // If both servers have the same origin, the server of the first loader gets the name.
       const order = compareEntries(rival, entry);
       return order < 0 || (order === 0 && at < position);
     });

@@ -33,7 +33,7 @@ export class NameClaims {
     return this.of(name)[0];
   }
 
-  /** True if the server would get its name, and no server of the same origin has that name. */
+  /** True if no server with this name has the same origin or precedence. */
   isFree(entry: McpServerEntry): boolean {
     const holder = this.holder(entry.name);
     return holder === undefined || compareEntries(entry, holder) < 0;

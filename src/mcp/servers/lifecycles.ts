@@ -19,7 +19,10 @@ function toolsLifecycle(loader: Loader, host: LoaderHost): AgentLifecycle {
   return perAgent(lifecycle, (agent) => toolsLifecycle(loader, agent));
 }
 
-/** Runs innermost, to see the names that the model was offered. */
+/**
+ * Resolves the tool names in each response. Runs innermost, so that the request has exactly the tool names that the
+ * model was offered.
+ */
 function callsLifecycle(loader: Loader, host: LoaderHost): AgentLifecycle {
   const agent = { loader, tools: agentTools(loader, host), host };
   const size = new ToolListSize();
@@ -42,8 +45,8 @@ function callsLifecycle(loader: Loader, host: LoaderHost): AgentLifecycle {
 }
 
 /**
- * Converts the arguments that other hooks have changed. Runs directly outside of `approval`, so that a person sees them.
- * An approved call runs as it was shown.
+ * Converts arguments again that other hooks have changed. Runs directly outside of `approval`, so that a person sees
+ * the converted arguments. An approved call runs with the arguments that the person saw.
  */
 function argumentsLifecycle(loader: Loader): AgentLifecycle {
   return {
@@ -62,7 +65,7 @@ function reportMissing(run: RunContext, statuses: readonly McpServerStatus[]): v
   report(run, { type: 'server-error', servers });
 }
 
-/** From these figures on, tools take a large part of the context of a model. */
+/** From this number of tools on, the tools take a large part of the context of a model. */
 const MANY_TOOLS = 100;
 const MANY_CHARACTERS = 100_000;
 /** Average number of characters of JSON in a token. */

@@ -25,7 +25,10 @@ export interface McpReload extends Changes {
 export class Loader {
   logger: Logger;
   readonly servers: Servers;
-  /** Servers of the options whose problems are not logged yet, because the logger may be that of an agent. */
+  /**
+   * Servers of the options whose problems are not logged yet. The logger may come from the agent, which is not known
+   * before `load`.
+   */
   private readonly unreported: McpServerEntry[] = [];
   private filesRead: Promise<unknown> | undefined = undefined;
   /** True once an agent has the loader. The hooks of the loader then convert arguments. */

@@ -25,7 +25,7 @@ export class Servers {
   readonly tools: McpToolSet;
   readonly claims = new NameClaims();
   private readonly byName = new Map<string, Member>();
-  /** Servers that were removed, and that have not ended yet. */
+  /** Servers that were removed but have not ended yet. */
   private readonly leaving = new Set<McpServer>();
   isClosed = false;
 
@@ -61,7 +61,10 @@ export class Servers {
     );
   }
 
-  /** True if a run misses the tools of a server. */
+  /**
+   * True if a run lacks the tools of a server, because the server is invalid, has failed, is not approved yet or is not
+   * connected yet.
+   */
   get isMissing(): boolean {
     for (const member of this.byName.values())
       if (!(member instanceof McpServer) || !EXPECTED.has(member.link.state)) return true;
@@ -241,8 +244,8 @@ class McpToolSet implements LiveToolSet {
         continue;
       }
       byName.set(tool.name, tool);
-      // Otherwise a server could use the full name of another server's tool, and receive its calls while that server is
-      // disconnected.
+      // A short name must not look like a full name. Otherwise a server could give its tool the full name of another
+      // server's tool, and receive the calls while the other server is disconnected.
       if (alias.startsWith('mcp__')) continue;
       aliases.set(alias, aliases.has(alias) ? undefined : tool);
     }

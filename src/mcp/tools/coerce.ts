@@ -7,8 +7,8 @@ type JsonType = (typeof TYPES)[number];
 /**
  * Converts arguments to the types that the schema declares: numbers, booleans, arrays and objects that were sent as
  * strings, and strings that were sent as numbers or booleans. Removes `null` values of optional properties, and unknown
- * properties if the schema forbids them. All branches of a union count, so a value whose type one of them declares stays.
- * Returns `input` itself if nothing changes.
+ * properties if the schema forbids them. All branches of a union count, so a value stays if one branch declares its
+ * type. Returns `input` itself if nothing changes.
  */
 export function coerceArguments(schema: JsonSchema, input: unknown): unknown {
   try {
@@ -151,7 +151,7 @@ class Shape {
   }
 }
 
-/** In place of the target of a reference that is not followed. */
+/** A schema that allows any properties. Used in place of the target of a reference that is not followed. */
 const OPEN = { additionalProperties: ANYTHING };
 
 function hasOwn(map: unknown, name: string): map is Fields {
@@ -166,7 +166,7 @@ function follow(root: JsonSchema, reference: string): unknown {
   const steps = reference.split('/').slice(1);
   return steps.reduce<unknown>((node, step) => {
     const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
-    // The part with an `$id` of its own is the root of its references.
+    // A reference does not reach into a nested schema with its own `$id`, which is the root of its own references.
     const isReached = Array.isArray(node) || (hasOwn(node, name) && (node === root || node.$id === undefined));
     return isReached ? (node as Fields)[name] : undefined;
   }, root);
@@ -176,7 +176,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Combines the types of branches. Undefined if there is no branch, or if one of them allows every type. */
+/** Combines the types of branches. Returns undefined without branches, or if one of the branches allows every type. */
 function typesOf(branches: readonly (readonly JsonType[] | undefined)[]): readonly JsonType[] | undefined {
   const known = branches.filter((types) => types !== undefined);
   return known.length === 0 || known.length < branches.length ? undefined : [...new Set(known.flat())];
@@ -222,7 +222,7 @@ function fromString(types: readonly JsonType[], value: string): unknown {
   return types.some((type) => isOfType(type, read)) ? read : value;
 }
 
-/** True if digits of a number may have been lost, also of a number inside of the value. Such numbers are often ids. */
+/** True if the value is or contains a number so large that digits may have been lost. Such numbers are often ids. */
 function isInexact(value: unknown): boolean {
   if (typeof value === 'number')
     return Number.isInteger(value) ? !Number.isSafeInteger(value) : !Number.isFinite(value);

@@ -139,7 +139,10 @@ export function wrapMcpTool(definition: unknown, { server, call, logger = consol
   });
 }
 
-/** Only an object can be sent. The server checks everything else, unless the option asks for a check here. */
+/**
+ * Returns the check of the arguments. With `strict`, it compares them with the schema. Otherwise it only requires an
+ * object, and the server checks the rest. With `coerce`, it converts the arguments first.
+ */
 function argumentCheck(schema: JsonSchema, { checkArguments }: McpToolOwner): McpTool['check'] {
   const check = boundedCheck(schema);
   return (input, signal) => {

@@ -3,7 +3,10 @@ import { createHash } from 'node:crypto';
 const MAX_LENGTH = 64;
 const MAX_SERVER_LENGTH = 28;
 const HASH_LENGTH = 12;
-/** The end of a shortened name. An original name with such an end is shortened too, so that two names stay different. */
+/**
+ * Matches the end of a shortened name: a hash. An original name that ends in this way gets a hash too, so that it
+ * cannot equal a shortened name.
+ */
 const MARK = new RegExp(`-x[0-9a-z]{${HASH_LENGTH}}$`);
 
 /**

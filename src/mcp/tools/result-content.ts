@@ -10,8 +10,9 @@ const MAX_LABEL = 500;
 const MAX_ERROR = 100_000;
 
 /**
- * Converts the result of `tools/call` into a tool result. Structured content that no text repeats is added as JSON, so that
- * the model reads it. Content of an unknown type is kept as JSON. `isValid` is false for structured content to leave out.
+ * Converts the result of `tools/call` into a tool result. Structured content that no text repeats is added as JSON, so
+ * that the model reads it. Content of an unknown type is kept as JSON. With `isValid: false`, structured content is
+ * left out.
  */
 export function toResult(answer: Fields, isValid = true): ToolResult {
   const { content, structuredContent, isError, _meta, ...unknown } = answer;
@@ -29,7 +30,10 @@ export function toResult(answer: Fields, isValid = true): ToolResult {
   return result;
 }
 
-/** True if a text is the data, or its only value: servers wrap a plain result in an object such as `{ "result": 5 }`. */
+/**
+ * True if a text part repeats the data, or the only value in the data. Servers wrap a plain result in an object such as
+ * `{ "result": 5 }`.
+ */
 function isRepeated(data: unknown, parts: readonly ContentPart[]): boolean {
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   const read = texts.map(readJson);

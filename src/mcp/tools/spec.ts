@@ -29,7 +29,10 @@ export function readToolSpec(entry: unknown, limits: McpLimits): SpecReading {
   return problem === undefined ? spec : { problem };
 }
 
-/** As `readToolSpec`, but checks the schema in the worker. Rejects with the reason of the abort signal. */
+/**
+ * Returns the same result as `readToolSpec`, but checks the schema in the worker thread. Rejects with the reason of the
+ * abort signal.
+ */
 export async function readToolSpecInWorker(
   entry: unknown,
   limits: McpLimits,

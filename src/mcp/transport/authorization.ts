@@ -34,7 +34,10 @@ type AuthRequest = { readonly [Name in keyof AuthOptions]: AuthOptions[Name] | u
 /** The OAuth client of one SDK. */
 export interface AuthSdk {
   auth(provider: McpOAuth['provider'], request: AuthRequest): ReturnType<typeof auth>;
-  /** Returns the demands of a response that asks for an authorization. `granted` is the scope of the current token. */
+  /**
+   * Reads a response that asks for an authorization, and returns its demands, such as the scope. `granted` is the scope
+   * of the current token.
+   */
   challengeIn(
     refused: Response,
     granted: string | undefined,

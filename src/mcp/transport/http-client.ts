@@ -33,7 +33,7 @@ const STREAM = { accept: 'text/event-stream' };
 const STATELESS = '2026-07-28';
 /** The key in `_meta` of a request that names its revision. Requests before 2026-07-28 do not have it. */
 const REVISION = 'io.modelcontextprotocol/protocolVersion';
-/** The parameter that the header `Mcp-Name` repeats, by method. */
+/** The name of the request parameter that the header `Mcp-Name` repeats, by method. */
 const NAMED_BY: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
@@ -111,7 +111,7 @@ export class HttpClient {
       if (response.ok) return response;
       const error = await this.refusal(response);
       if (error instanceof McpSessionLostError) {
-        // This request rejects first, and other requests may still get a response.
+        // Closes the connection later: this request rejects first, and other requests may still get a response.
         this.options.clock.setTimeout(() => this.end('the server no longer knows the session'), SETTLE_MS);
       }
       throw error;
@@ -186,7 +186,10 @@ export class HttpClient {
     return this.protocolVersion !== undefined && this.protocolVersion >= STATELESS;
   }
 
-  /** SSE has no session id, since the session is part of the URL. The protocol version then shows that a session exists. */
+  /**
+   * True if a session exists. SSE has no session id, since its URL contains the session. Over SSE, a session exists if
+   * the protocol version is known.
+   */
   private get isEstablished(): boolean {
     return this.sessionId !== undefined || (this.protocolVersion !== undefined && !this.isStateless);
   }

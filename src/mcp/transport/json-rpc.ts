@@ -54,10 +54,10 @@ export function tooLongAnswer(id: RequestId, maxBytes: number): JsonRpcError {
 const MOST_LEVELS = 500;
 
 /**
- * Parses one message, or a batch of messages as one version of the protocol allows it. Drops unknown fields, `_meta`
- * except for the id of a subscription, null fields and an empty cursor, because the SDK drops a whole message if one of
- * them is invalid. Completes an error. Returns undefined for anything that is not a message. With too many levels, a
- * request loses its parameters, and a response becomes an error.
+ * Parses one message, or an array of messages, which revision 2025-03-26 allows. Returns undefined for anything that is
+ * not a message. Removes unknown fields, null fields, an empty cursor, and `_meta` except for the id of a subscription.
+ * The SDK would drop the whole message if one of them is invalid. An error without a code or a message gets one. If the
+ * message is nested too deeply, a request loses its parameters, and a response becomes an error.
  */
 export function readMessages(text: string): readonly (JsonRpcMessage | undefined)[] {
   // The lines of a JSON logger are not parsed.
@@ -106,7 +106,10 @@ function readMessage(fields: unknown): JsonRpcMessage | undefined {
 /** The key in `_meta` of a notification that names its subscription. */
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 
-/** Servers send null for a missing field, and an empty cursor on the last page. */
+/**
+ * Removes null fields, an empty cursor, and `_meta` except for the id of a subscription. Servers send null for a
+ * missing field, and an empty cursor on the last page.
+ */
 function plain(fields: Record<string, unknown>): Record<string, unknown> {
   const { _meta: meta } = fields;
   for (const name in fields) if (name === '_meta' || fields[name] === null) delete fields[name];
@@ -125,7 +128,7 @@ export function errorIn(body: string, id: RequestId): JsonRpcError | undefined {
   }
 }
 
-/** Some servers send an error without a code, or a string. */
+/** Returns an error with a code and a message, because some servers send an error without a code, or a string. */
 export function wholeError(error: unknown): JsonRpcError['error'] {
   const { code, message = error, data } = isObject(error) ? error : {};
   return {

@@ -15,14 +15,14 @@ export interface ProcessTransportOptions extends ProcessLaunch {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly spawn: Spawn | undefined;
-  /** Removes secrets from a string. Called before a string is cut, because a part of a secret is not found. */
+  /** Removes secrets from a string. Called before a string is cut, because it does not find a part of a secret. */
   readonly redact: (text: string) => string;
   readonly onStderrLine: (line: string) => void;
 }
 
 /** Bytes that may wait for a server that does not read its input, as a multiple of the size of one message. */
 const MAX_WAITING = 4;
-/** The part of the standard error that is kept, and the longest line that is logged. */
+/** The number of bytes of the standard error that are kept, and the length of the longest line that is logged. */
 const STDERR_BYTES = 65_536;
 const STDERR_SHOWN = 2_000;
 const LINE_SHOWN = 200;
@@ -151,7 +151,7 @@ export class ProcessTransport implements McpTransport {
   }
 }
 
-/** Leaves out the first line if the limit cut it, because a cut secret would not be found. */
+/** Removes the first line if the limit cut it, because the redaction does not find a secret that is cut. */
 function withoutCutLine(kept: string): string {
   // The limit may cut a character of up to four bytes, which is left out.
   if (Buffer.byteLength(kept) < STDERR_BYTES - 3) return kept;

@@ -148,7 +148,10 @@ export class StreamableTransport implements McpTransport {
     return true;
   }
 
-  /** Reads a stream and the streams that continue it. Ends with `isOver`, or if the server opens no further stream. */
+  /**
+   * Reads a stream. When it breaks off, requests a stream that continues it, and reads this one too. Ends if `isOver`
+   * returns true, or if the server answers with something other than a stream.
+   */
   private async readStreams(
     first: Response,
     signal: AbortSignal,
@@ -175,7 +178,7 @@ export class StreamableTransport implements McpTransport {
     }
   }
 
-  /** Resolves to undefined if the body ends early. The server may be gone then, so the connection checks it. */
+  /** Resolves to undefined if the body ends early. The server may be gone then, so the connection pings it. */
   private async untilInterrupted<T>(reading: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
     try {
       return await reading;
@@ -197,7 +200,9 @@ export class StreamableTransport implements McpTransport {
   }
 }
 
-/** Returns the response to a request whose exchange failed. Undefined if the failure is not about this request. */
+/**
+ * Returns an error response for a request whose exchange failed. Undefined if the failure does not answer this request.
+ */
 function answerIn(
   error: unknown,
   { message, id }: { readonly message: JsonRpcMessage; readonly id: RequestId },

@@ -44,9 +44,9 @@ const NO_LONGER_WAITING = 'The client no longer waits for the answer.';
 const CHECK_MS = 20;
 
 /**
- * Runs `work` within time limits, with a signal of its own. `touch` restarts the limit on the time without progress. Rejects
- * with a TimeoutExceededError, or with the reason of the caller's signal, as soon as that happens. One timer enforces the
- * limits, however often progress is reported.
+ * Runs `work` within time limits, with a signal of its own. `touch` restarts the limit on the time without progress.
+ * Rejects at once with a TimeoutExceededError at a limit, or with the reason of the caller's signal when it is aborted.
+ * One timer enforces the limits, however often progress is reported.
  */
 export async function withDeadline<T>(
   { what, callMs, totalMs, hold, signal }: TimeLimits,
@@ -77,7 +77,7 @@ export async function withDeadline<T>(
   }
 }
 
-/** Waits for `ms` milliseconds. Resolves early when the signal fires. */
+/** Waits for `ms` milliseconds. Resolves early when the signal is aborted. */
 export function pauseFor(
   ms: number,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },

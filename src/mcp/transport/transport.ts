@@ -20,7 +20,7 @@ export interface McpTransport {
   readonly ending: string | undefined;
   start(): Promise<void>;
   send(message: JsonRpcMessage, options?: SendOptions): Promise<void>;
-  /** True if each request is an exchange of its own, which `requestSignal` ends. */
+  /** True if each request has its own HTTP exchange, which is ended when `requestSignal` is aborted. */
   readonly hasPerRequestStream?: boolean;
   close(): Promise<void>;
   setProtocolVersion(version: string): void;
@@ -37,7 +37,7 @@ export function deliver(message: JsonRpcMessage, to: Pick<McpTransport, 'onmessa
     try {
       to.onmessage?.(message);
     } catch (error) {
-      // Nobody catches what is thrown here, and it would end the process.
+      // An error thrown here would be uncaught and end the process.
       to.onerror?.(error as Error);
     }
   };

@@ -47,7 +47,9 @@ async function isUnwritten(path: string): Promise<boolean> {
   }
 }
 
-/** The text of a file, or the reason why it could not be read. `isAbsent` is that of {@link FileBytes}. */
+/**
+ * The text of a file, or the reason why it could not be read. `isAbsent` has the same meaning as in {@link FileBytes}.
+ */
 export type FileText = { readonly text: string } | { readonly problem: string; readonly isAbsent: boolean };
 
 /** Reads a UTF-8 file of at most `max` bytes, without its byte order mark. */

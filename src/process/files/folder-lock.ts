@@ -13,12 +13,15 @@ export const FRESH = 'new-';
 const FREE = 'free';
 const HELD = 'held.';
 const NOBODY = '';
-/** Not empty, because clean-up tools delete empty files. */
+/** The content of a lock file. It is not empty, because clean-up tools delete empty files. */
 const LOCK_TEXT = 'The name of this file is the lock of this folder.\n';
-/** A lock holder updates the time of its lock file this often. */
+/** Milliseconds between two updates of the time of a held lock file. */
 const HEARTBEAT_MS = 2_000;
 const SILENT_MS = 10_000;
-/** One check adds at most this much to the measured silence, because this process may itself have slept in between. */
+/**
+ * The largest number of milliseconds that one check adds to the measured silence. This process may have slept between
+ * two checks, and the time of the sleep must not count.
+ */
 const LOOK_MS = 100;
 
 /** The reason why a lock cannot be taken, or was lost. */
@@ -105,8 +108,8 @@ async function takeLock(folder: string, watch: HolderWatch): Promise<string | un
 }
 
 /**
- * Creates the lock file in a directory that lost it. If several processes do so at once, each that sees another lock
- * file gives up.
+ * Creates the lock file in a directory that lost it. If several processes do so at once, each process that sees another
+ * lock file gives up.
  */
 async function putLock(folder: string, owner: string): Promise<boolean> {
   const path = join(folder, owner);

@@ -1,4 +1,4 @@
-/** Takes any number of items: folders in a path, or characters in a name. */
+/** A piece of a pattern that matches any number of items: folders in a path, or characters in a name. */
 const ANY = '*';
 /** A test of one character of a name. */
 type Piece = (character: string) => boolean;
@@ -12,9 +12,9 @@ export interface GlobSyntax {
 }
 
 /**
- * Compiles a path pattern. `*` and `?` match within a name, and `**` any folders or none. A path matches in whole. A path
- * that would take too long to test matches: every caller guards something, and a guard in doubt holds. Throws a
- * SyntaxError for an invalid range such as `[z-a]`.
+ * Compiles a path pattern. `*` and `?` match within a name, and `**` any folders or none. A path matches in whole. A
+ * path that would take too long to test counts as a match: all callers use patterns to guard something, and a guard
+ * must not be skipped. Throws a SyntaxError for an invalid range such as `[z-a]`.
  */
 export function compileGlob(pattern: string, { classes = false }: GlobSyntax = {}): (path: string) => boolean {
   const steps = stepsOf(pattern.match(classes ? PIECE : CHARACTER) ?? []);
@@ -26,7 +26,7 @@ export function compileGlob(pattern: string, { classes = false }: GlobSyntax = {
   };
 }
 
-/** Pieces of the pattern times characters of the path. A comparison takes up to 100 ns. */
+/** The largest product of the pieces of a pattern and the characters of a path. One comparison takes up to 100 ns. */
 const MOST_STEPS = 250_000;
 
 const CHARACTER = /[\s\S]/gu;
@@ -53,7 +53,10 @@ function pieceOf(piece: string): Piece | typeof ANY {
   return (character) => character === expected;
 }
 
-/** On a mismatch, only the last star takes one more item. To try an earlier star again cannot help. */
+/**
+ * Returns true if the items match. On a mismatch, the last star takes one more item. An earlier star need not take
+ * more, because that cannot lead to another match.
+ */
 function matches<P, I>(
   pattern: readonly (P | typeof ANY)[],
   items: readonly I[],

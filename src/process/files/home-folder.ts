@@ -6,8 +6,8 @@ import { realLocation } from './location.js';
 /**
  * Returns the user's home directory, or undefined if the user has no home directory, as in a container without HOME.
  *
- * A repository may set HOME to a directory of its own, for example by a direnv file. So a HOME that lies in a repository
- * counts only if it is the home directory of the account. Otherwise that home directory is returned.
+ * A repository may set HOME to one of its own directories, for example by a direnv file. So if HOME lies in a
+ * repository, the home directory of the account is returned instead.
  */
 export function homeFolder(): string | undefined {
   return findHome()?.folder;
@@ -20,7 +20,7 @@ export function homeLocation(): string | undefined {
 
 interface Home {
   readonly folder: string;
-  /** With links resolved. */
+  /** The home directory with links resolved. */
   readonly location: string;
 }
 

@@ -16,7 +16,7 @@ export function isInAny(path: string, roots: readonly string[]): boolean {
 const MAX_LINKS = 40;
 
 /**
- * Returns an absolute path with every link followed. As in the system, `..` applies after links are followed.
+ * Returns an absolute path with every link followed. `..` applies after links are followed, as in the operating system.
  *
  * If the end of the path is missing, the existing part is resolved. A link with a missing target resolves to the
  * target, since a write through it would create that file.

@@ -24,7 +24,7 @@ export function newOwner(): string {
   return `held.${place}.${process.pid}.${began}.${randomBytes(16).toString('hex')}`;
 }
 
-/** Checks the process that created the name with `newOwner`. */
+/** Returns the state of the process that created the name `owner` with `newOwner`. */
 export async function ownerState(owner: string): Promise<OwnerState> {
   const [, where, id = '', start] = owner.split('.');
   const pid = Number(id);

@@ -12,10 +12,11 @@ interface DraftPlace {
 }
 
 /**
- * Replaces a file in one step; only the user can read it. After a crash, either the old or the new content is there.
+ * Replaces a file in one step; only the user can read the new file. After a crash, the file has either the old or the
+ * new content.
  *
- * Writes to a draft file first, by default beside the file and with one fixed name, so call it only while holding the
- * lock of the file.
+ * Writes to a draft file first. The default draft has a fixed name beside the file, so call this function only while
+ * holding the lock of the file.
  */
 export async function writeAtomic(
   path: string,

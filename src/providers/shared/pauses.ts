@@ -56,7 +56,10 @@ function joined(first: ModelResponse, second: ModelResponse): ModelResponse {
   return { ...both, providerMetadata: { ...providerMetadata, aiSdk: { ...aiSdkOf(second), sources } } };
 }
 
-/** Returns the sources of a response. The other AI SDK metadata of the last response applies to the whole answer. */
+/**
+ * Returns the sources in the AI SDK metadata of a response. Only sources are combined. All other metadata of the joined
+ * answer is copied from the last response.
+ */
 function sourcesOf(answer: ModelResponse): readonly WireObject[] {
   return objectsIn(aiSdkOf(answer).sources);
 }

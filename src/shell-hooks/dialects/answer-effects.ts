@@ -13,7 +13,7 @@ export function effectOf(means: FieldMeaning, value: JsonValue, hook: ShellHook)
   return EFFECTS[means]?.(value, hook) ?? {};
 }
 
-/** Decisions and reasons have no effect of their own: they belong to a refusal. */
+/** The effects of the fields. Decisions and reasons are missing, because they are parts of a refusal. */
 const EFFECTS: Readonly<Partial<Record<FieldMeaning, Effect>>> = {
   context: (value) => ofText(value, (text) => ({ modelTexts: [text] })),
   again: (value) => ofText(value, (again) => ({ again })),

@@ -5,7 +5,7 @@ import type { EventFields } from '../hook/event-context.js';
 
 /** A finished call of a tool of Claude Code. */
 interface FinishedCall {
-  /** Arguments as the hook reads them. */
+  /** Arguments of the call, as the hook reads them. */
   readonly args: JsonMap;
   /** Text of the result. */
   readonly text: string;
@@ -14,7 +14,10 @@ interface FinishedCall {
   readonly own: JsonMap;
 }
 
-/** Fields of `tool_response` that follow from the call. Fields such as `structuredPatch` are known only to the tool. */
+/**
+ * Fields of `tool_response` that can be computed from the call. Fields such as `structuredPatch` are missing, because
+ * only the tool knows them.
+ */
 const FIELDS: Readonly<Record<string, (call: FinishedCall) => JsonMap>> = {
   Bash: bashFields,
   Read: ({ args, text, isError }) =>
@@ -43,7 +46,7 @@ export function toolResponse({ toolName = '', fields }: NamedFields): JsonMap | 
   return { content, structured, is_error: isError, ...known, ...own };
 }
 
-/** A structured result with one of the streams already says which text belongs to which. */
+/** Keeps `stdout` and `stderr` of a structured result. Otherwise `isError` selects the stream that gets the text. */
 function bashFields({ text, isError, own }: FinishedCall): JsonMap {
   const shown = 'stdout' in own || 'stderr' in own ? '' : text;
   return { stdout: isError ? '' : shown, stderr: isError ? shown : '', interrupted: false, isImage: false };

@@ -13,7 +13,7 @@ import { readNative } from './native-answer.js';
 import { parseOutput } from './output.js';
 import { readAnswer } from './read-answer.js';
 
-/** An event of a program whose hooks run here. */
+/** An event of a program at which Keelson runs hooks. */
 export type DialectEvent = EventTable & { readonly event: HookEvent };
 
 /** Values from which a dialect builds the environment variables of a hook. */
@@ -29,7 +29,7 @@ export interface Dialect {
   readonly id: HookDialect;
   readonly facts: HookFacts;
   /**
-   * The events that exist here, by their name in this dialect. If several names map to one event, a hook without
+   * The events that Keelson has too, by their name in this dialect. If several names map to one event, a hook without
    * `dialectEvent` gets the first name.
    */
   readonly events: Readonly<Record<string, DialectEvent>>;
@@ -39,7 +39,7 @@ export interface Dialect {
   toolName(name: string): string;
   /** Returns the name of an MCP tool of a plugin, from the name of the plugin and `server__tool`. */
   pluginTool(plugin: string, tool: string): string;
-  /** Returns the names of such a tool that matchers may use. */
+  /** Returns the names that matchers may use for an MCP tool of a plugin. */
   pluginNames(plugin: string, tool: string): readonly string[];
   /** Returns further names of a tool, which matchers may use. */
   aliases(name: string): readonly string[];
@@ -129,7 +129,10 @@ function mcpName(template: string, parts: RegExpExecArray | null): string | unde
 
 const LONGEST_ID = 4_096;
 
-/** Leaves out an id, which may come from a client, that is too long or contains NUL. The input always has it. */
+/**
+ * Sets no variable for an id that is too long or contains NUL, as an id of a client may. The input of the hook has the
+ * id in any case.
+ */
 function sessionVariables(names: readonly string[], id: string): Readonly<Record<string, string>> {
   return id.includes('\0') || id.length > LONGEST_ID ? {} : Object.fromEntries(names.map((name) => [name, id]));
 }

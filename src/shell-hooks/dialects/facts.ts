@@ -1,7 +1,7 @@
 import { type Cell, known } from '../../programs/cell.js';
 import type { HookTable } from '../../programs/hook-table.js';
 
-/** The facts about the hooks of a program, with every unknown one on its safe side. */
+/** The facts about the hooks of a program. Every unknown fact has its safe value. */
 export type HookFacts = {
   readonly [Name in keyof HookTable]: HookTable[Name] extends Cell<infer Value> ? Value : never;
 };
@@ -17,7 +17,7 @@ const SAFE: HookFacts = {
   matchesSources: false,
   tools: {},
   mcpTool: 'mcp__<server>__<tool>',
-  // The name of Claude Code, so that a guard matches rather than not.
+  // The name in Claude Code, because a guard that runs needlessly is safer than a guard that does not run.
   pluginTool: 'mcp__plugin_<plugin>_<server>__<tool>',
   answer: { fields: {}, refusal: { '*': 'cancel' } },
   unknownAnswerRefuses: true,

@@ -80,7 +80,10 @@ function problemIn(output: JsonObject, fields: JsonObject): string | undefined {
   return findBadField(fields, FIELDS) ?? findBadConversation(fields);
 }
 
-/** Returns updates at a wrong event, and fields that refuse a call in other programs but are only data here. */
+/**
+ * Returns the fields to report: updates at the wrong event, and fields that refuse a call in other programs but are
+ * only data in native hooks.
+ */
 function ignoredIn(fields: JsonObject, event: HookEvent): readonly string[] {
   const { decision, hookSpecificOutput } = fields;
   const names = Object.keys(UPDATES).filter((name) => isPresent(fields[name]) && !UPDATES[name]?.includes(event));
@@ -158,8 +161,8 @@ function conversationEffects(
 }
 
 /**
- * Returns the items that a hook gave back. An unchanged item is the original object, with its bytes and its sensitive
- * fields. `shown` returns an item as the hook read it.
+ * Returns the items that a hook wrote. For an item that the hook did not change, returns the original object, with its
+ * bytes and its sensitive fields. `shown` returns an item as the hook read it.
  */
 function restored<Item>(
   before: readonly Item[],

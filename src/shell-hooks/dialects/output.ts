@@ -7,7 +7,7 @@ import { shortText } from '../hook/text.js';
 
 /** The JSON object that a hook wrote, the problem with it, or both. */
 export interface ParsedOutput {
-  /** Together with a problem: an object with a repeated key. A refusal in it still counts. */
+  /** The parsed object. With a problem too, the object has a repeated key, and a refusal in the object still counts. */
   readonly output?: JsonObject;
   readonly problem?: string | undefined;
 }
@@ -67,7 +67,7 @@ export function parseRun({ result, redact }: FinishedHook, text = result.stdout)
   return { ...parseOutput(text, redact), failure: problemOf(result) };
 }
 
-/** The problem of a hook whose output was not read to its end. */
+/** The problem of a hook whose output is longer than Keelson reads. */
 const TOO_MUCH_OUTPUT: HookProblem = {
   kind: 'output-limit',
   message: 'It wrote too much output to read all of it',
@@ -159,7 +159,7 @@ export function mustBe(key: string, expected: string, value: JsonValue): string 
   return `\`${key}\` must be ${expected}, got ${safeText(JSON.stringify(value), { maxLength: MOST_SHOWN })}`;
 }
 
-/** Fields that other programs expect and that never have an effect here. No diagnostic is reported for them. */
+/** Fields that other programs read and Keelson ignores. No diagnostic is reported for them. */
 const HARMLESS: readonly string[] = ['suppressOutput', 'hookSpecificOutput.hookEventName'];
 
 /**

@@ -68,7 +68,9 @@ interface AnswerRules {
   readonly fields: readonly (readonly [path: string, field: FieldTable])[];
 }
 
-/** Returns the text of the answer: standard output without lines that do not count, or standard error. */
+/**
+ * Returns the text of the answer: standard output without progress lines, or standard error if the program reads it.
+ */
 function answerText({ result }: FinishedHook, { readsStderr, hasProgress, detaches }: AnswerTable): string {
   const { stdout, stderr } = result;
   if (readsStderr && stdout.trim() === '') return stderr;
@@ -79,7 +81,10 @@ function answerText({ result }: FinishedHook, { readsStderr, hasProgress, detach
   return [first, ...rest].filter((line) => !isNote(line)).join('\n');
 }
 
-/** Returns the member of a record for the event: by the name in the program, by the name here, or for all others. */
+/**
+ * Returns the member of a record for the event of a hook. Tries the name of the event in the program, then its name in
+ * Keelson, then `*`.
+ */
 function forEvent<Value>(record: Readonly<Record<string, Value>> = {}, { event, dialectEvent }: ShellHook) {
   const names = [dialectEvent, event, '*'].filter((name) => name !== undefined);
   const name = names.find((one) => Object.hasOwn(record, one));
@@ -105,7 +110,7 @@ function valueAt(output: JsonObject, path: string): JsonValue | undefined {
     .reduce<JsonValue | undefined>((value, key) => (isObject(value) ? (value as JsonObject)[key] : undefined), output);
 }
 
-/** Returns the problem of an output that lacks the field without which it decides nothing. */
+/** Returns a problem if the program requires a field at this event, and the answer lacks the field. */
 function missingField(output: JsonObject, { hook, answer }: AnswerRules): string | undefined {
   const needed = forEvent(answer.needs, hook);
   const isMissing = needed !== undefined && (valueAt(output, needed) ?? undefined) === undefined;
@@ -137,7 +142,10 @@ function problemOfField(path: string, value: JsonValue, { type, words = {} }: Fi
   return undefined;
 }
 
-/** Returns the refusal of text that is not one JSON object, if it spells one at an event with guards. */
+/**
+ * Returns a refusal if the text is not one JSON object but contains a refusal. Returns no refusal at events at which
+ * hooks are not guards.
+ */
 function spelledRefusal(text: string, { hook, answer, fields }: AnswerRules): HookEffects {
   if (!isGateEvent(hook.event)) return {};
   const named = fields.map(([path, field]) => ({ name: lastOf(path), values: refusingValues(field) }));
@@ -226,7 +234,7 @@ function effectsOfFailure({ kind }: HookProblem, { event }: ShellHook, facts: Ho
 
 /** Returns the interpreted result of a hook that refused and failed. Its exit code is not reported as a problem. */
 function readRefusal(effects: HookEffects, refusal: HookEffects, failure: HookProblem): HookReading {
-  // A hook that only asks has not refused, so with `onFailure: 'block'` its failure cancels.
+  // A hook that only asks a person has not refused, so with `onFailure: 'block'` its failure still cancels.
   const refused = Object.keys(refusal).some((key) => key !== 'ask' && key !== 'userText');
   return { ...SILENT, effects, refused, problem: failure.kind === 'exit-code' ? undefined : failure };
 }

@@ -83,7 +83,7 @@ export async function judgeAnswer(
   const state = parts.runs.of(run);
   const outcome = await parts.runner.runEvent(afterAgentContext(text, state), hooks);
   parts.pending.keep(run.session?.id, outcome.modelTexts);
-  // `stop` needs no action, because the run is ending anyway.
+  // An answer with `stop` needs no action, because the run is ending anyway.
   if (outcome.stop !== undefined) return undefined;
   if (outcome.cancelled) return rejectionOf(outcome);
   if (outcome.again === undefined) return undefined;

@@ -19,11 +19,11 @@ import { createSessionHooks } from './session-hooks.js';
 import { createSubagentStart, createSubagentStop } from './subagent-hooks.js';
 import { afterTool, beforeTool } from './tool-hooks.js';
 
-/** Low, so that hooks judge the values that other lifecycles have already rewritten. */
+/** This priority is low, so that hooks judge the values that other lifecycles have already rewritten. */
 const GATE_PRIORITY = 10;
-/** High, so that `after_tool` hooks see results after redaction. */
+/** This priority is high, so that `after_tool` hooks read results after redaction. */
 const RESULT_PRIORITY = 95;
-/** Lowest, so that calls that another lifecycle refuses are not recorded. */
+/** This priority is the lowest, so that calls that another lifecycle refuses are not recorded. */
 const REACH_PRIORITY = 0;
 
 /** Returns true if the agent continues after the hook refuses an answer. Otherwise the answer is withheld. */
@@ -130,7 +130,7 @@ function entryPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullab
   };
 }
 
-/** Runs the `after_tools` hooks if a turn has ended, and then those of `before_model`. */
+/** Runs the `after_tools` hooks if a turn has ended, and then the `before_model` hooks. */
 function modelPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullable<AgentLifecycle['beforeModel']> {
   return async (messages, run) => {
     const state = parts.runs.of(run);

@@ -19,7 +19,7 @@ const EVENTS = {
 /** The events of all moments. */
 export const MOMENT_EVENTS: readonly HookEvent[] = Object.values(EVENTS).flat();
 
-/** Runs the hooks of the moments of a run, after those of earlier loaders. */
+/** Runs the hooks for the moments of a run, after the hooks of earlier loaders. */
 export function watchMoments(run: RunContext, events: ReadonlySet<HookEvent>, parts: HookParts): void {
   const hookRun = hookRunOf(run);
   if (hookRun === undefined) return;
@@ -40,10 +40,10 @@ export function watchMoments(run: RunContext, events: ReadonlySet<HookEvent>, pa
   hookRun.onMoment = (moment) => handle(moment, onMoment?.(moment));
 }
 
-/** The last notice of each run. */
+/** The promise of the last notice of each run. The next notice waits for it. */
 const latest = new WeakMap<RunContext, Promise<void>>();
 
-/** Runs hooks after the earlier notices of the run, which does not wait for them. */
+/** Runs the hooks of a notice after the earlier notices of the run. The run does not wait for the hooks. */
 function runLater(run: RunContext, notice: () => Promise<void>, { notices }: HookParts): void {
   const work = (latest.get(run) ?? Promise.resolve()).then(notice);
   latest.set(run, work);
@@ -80,7 +80,7 @@ async function judgeQuestion(run: RunContext, moment: CallMoment, parts: HookPar
   return outcome.cancelled ? `hook "${outcome.cancelledBy}": ${outcome.reason}` : undefined;
 }
 
-/** Runs hooks that are told about something. Their messages wait for the next run of the session. */
+/** Runs hooks that can only be notified and decide nothing. Their messages wait for the next run of the session. */
 async function runNotice(context: HookEventContext<undefined>, run: RunContext, parts: HookParts): Promise<void> {
   const outcome = await parts.runner.runEvent(context);
   parts.pending.keep(run.session?.id, outcome.modelTexts);

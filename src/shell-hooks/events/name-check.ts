@@ -34,7 +34,7 @@ export class NameCheck {
   private readonly reportedFiles = new Set<string | undefined>();
   /** Mapped tools that were reported, as a dialect and a name. */
   private readonly reported = new Set<string>();
-  /** True for a checked hook that selects a tool. */
+  /** For each checked hook, true if its matcher selects a tool of the agent. */
   private readonly alive = new WeakMap<ShellHook, boolean>();
   private stop: (() => void) | undefined = undefined;
 
@@ -46,15 +46,16 @@ export class NameCheck {
   /** Schedules a check if the registry contains hooks that were not checked yet. */
   update(): void {
     if (this.stop !== undefined || this.unchecked().length === 0) return;
-    // Without its engine, every pattern would seem to match.
+    // Waits for the engine for patterns: before it is loaded, every pattern matches.
     const beforeModel = (_messages: unknown, run: RunContext) =>
       patternsReady()?.then(() => this.check(run)) ?? this.check(run);
     this.stop = this.host.use({ name: 'shell-hooks:names', beforeModel });
   }
 
   /**
-   * Returns why a hook runs for no tool; undefined if it runs for one. Before the tools are known, a hook for tools of
-   * another program without a name in `toolNames` counts as one that runs for none.
+   * Returns why a hook runs for no tool; undefined if it runs for a tool. Before the tools are known, it is assumed
+   * that a hook runs. The exception is a hook for tools of another program, if `toolNames` has no names for that
+   * program.
    */
   deadReason(hook: ShellHook): string | undefined {
     const isAlive = this.alive.get(hook);

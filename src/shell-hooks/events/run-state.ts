@@ -21,7 +21,7 @@ export class RunState {
   readonly calls: CallRecord[] = [];
   /** Tool calls that reached their tool, by id, with the arguments that the tool got. */
   private readonly reached = new Map<string, CallRecord>();
-  /** Hook messages for the next model call. Like `changes` and `mustCallTool`, they are valid for one model call. */
+  /** Hook messages for the next model call. They are cleared after this call, as `changes` and `mustCallTool` are. */
   texts: readonly Message[] = [];
   changes: readonly Pick<HookEffects, 'response' | 'request'>[] = [];
   mustCallTool = false;
@@ -31,7 +31,10 @@ export class RunState {
   prompt = '';
   /** Number of turns that hooks added by refusing an answer. */
   continued = 0;
-  /** A response, and the number of messages before it. The run adds the response to its messages after its hooks. */
+  /**
+   * The latest response, and the number of messages before it. It is kept here because the run adds it to the messages
+   * only after the hooks.
+   */
   response: { readonly message: Message; readonly after: number } | undefined = undefined;
   /** True once the run is over. A hook that still runs in the background then adds no messages to the transcript. */
   isPast = false;
@@ -42,7 +45,7 @@ export class RunState {
 
   constructor(private readonly run: RunContext) {}
 
-  /** The fields that the contexts of all events of the run have. */
+  /** The fields of the event context that are the same for all events of the run. */
   get context() {
     return { ...idsOf(this.run), transcript: () => this.transcript(), signal: this.signal() };
   }
@@ -91,8 +94,8 @@ export class RunState {
   }
 
   /**
-   * Returns the messages of the session, with the latest response. Returns undefined after a run without a session,
-   * because its transcript is removed, and when the session has a later run.
+   * Returns the messages of the session, with the latest response. Returns undefined if the session has a later run.
+   * Also returns undefined after the end of a run without a session, because its transcript is removed.
    */
   transcript(): TranscriptMessages | undefined {
     if (this.isPast) return undefined;
@@ -103,7 +106,7 @@ export class RunState {
     return { model, people: session && (() => session.allMessages()) };
   }
 
-  /** Returns a signal that is aborted when the run is aborted or ends. So no hook process outlives its run. */
+  /** Returns a signal that is aborted when the run is aborted or ends, so that no hook process outlives its run. */
   private signal(): AbortSignal {
     if (this.life !== undefined) return this.life.signal;
     const controller = new AbortController();
@@ -145,7 +148,10 @@ export class RunStates {
     if (run.session === undefined) state.isPast = true;
   }
 
-  /** A hook in the background may outlive its run, whose messages are then older than those of the session. */
+  /**
+   * A hook in the background may outlive its run. Then the messages of the run are older than the messages of the
+   * session.
+   */
   private follow(session: object, state: RunState): void {
     const before = this.latest.get(session);
     if (before !== undefined) before.isPast = true;
@@ -205,7 +211,7 @@ export interface HookParts {
   readonly notices: Set<Promise<unknown>>;
   /** Undefined if hooks get no transcript. */
   readonly transcripts: Transcripts | undefined;
-  /** Limit for the turns that hooks add to a run by refusing its answer. */
+  /** The largest number of turns that hooks may add to a run by refusing its answer. */
   readonly maxContinuations: number;
   readonly logger: Logger;
   /** Aborted when the agent is closed. */

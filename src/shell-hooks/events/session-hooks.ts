@@ -24,7 +24,7 @@ export function createSessionHooks(
   return {
     name: 'shell-hooks:session',
     priority,
-    // Each shell hook has its own time limit.
+    // No limit for the lifecycle hook, because each shell hook has its own time limit.
     timeoutMs: MAX_TIMER_MS,
     onSessionStart: starts ? (session) => startSession(session, parts) : undefined,
     onSessionEnd: ends ? (session) => endSession(session, parts) : undefined,

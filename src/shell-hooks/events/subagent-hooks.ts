@@ -76,7 +76,7 @@ export function createSubagentStop(parts: HookParts, priority: number): AgentLif
   };
 }
 
-/** Returns the agent of a tool that is one, with the id that its run gets. */
+/** If the tool of a call is an agent, returns the name of the agent and the id for its run. */
 function subagentOf(call: ToolCallRequest): Subagent | undefined {
   const { tool, id, run } = call;
   const hookRun = hookRunOf(run);
@@ -90,7 +90,7 @@ function earlierRun({ run, id }: ToolCallRequest): WaitingRun | undefined {
   return hookRunOf(run)?.end.calls?.prior.inside?.get(id)?.run;
 }
 
-/** Gives the messages of hooks to the run that begins. */
+/** Adds the messages of hooks to the sub-agent run that begins. */
 function brief({ run, id }: ToolCallRequest, { modelTexts }: HookEventResult): void {
   const hookRun = hookRunOf(run);
   if (hookRun === undefined || modelTexts.length === 0) return;

@@ -52,8 +52,8 @@ export async function beforeTool(
 }
 
 /**
- * Returns true if a person approved the call with exactly these arguments. Without a note, the question showed the
- * arguments that the model wrote, or the person wrote others.
+ * Returns true if a person approved the call with exactly these arguments. A note records the arguments of a question.
+ * Without a note, the person saw the arguments of the model, or wrote other arguments.
  */
 function isApproved(call: ToolCallRequest, isRewritten: boolean): boolean {
   const note = isEditedByPerson(call) ? undefined : askedNotes(call).at(-1);
@@ -89,7 +89,7 @@ function askedNote(call: ToolCallRequest): SystemMessage {
   return { role: 'system', content: `${noteStart(call)} (${digest}).\n</hook-message>` };
 }
 
-/** No message of a hook begins like this, because its `source` begins with `hook:`. */
+/** The start of a note. A message of a hook begins differently, because its `source` begins with `hook:`. */
 function noteStart({ id }: ToolCallRequest): string {
   return `<hook-message source="keelson">\nA person was asked about call ${JSON.stringify(modelText(id))} with the arguments after the hooks`;
 }

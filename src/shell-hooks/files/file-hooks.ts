@@ -16,7 +16,7 @@ export interface HookFileSources extends HookPlace {
 
 /** The hooks of hook files in a registry. */
 export class FileHooks {
-  /** `hooks.timeout` of the files. */
+  /** The `hooks.timeout` that the files set. */
   timeout: number | undefined = undefined;
   private ids: readonly string[] = [];
   /** Last readable content of each discovered file, by file path. */

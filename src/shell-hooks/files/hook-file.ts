@@ -27,11 +27,11 @@ export interface HookFile {
   readonly optional?: boolean | undefined;
 }
 
-/** Size limit, larger than any real hook file. */
+/** The largest size of a hook file in bytes. Real hook files are far smaller. */
 const MOST_BYTES = 4 * 1024 * 1024;
 /**
- * Limit for the hooks of one file, because each one costs time at its event even before its approval. Also limits the
- * diagnostics of one file.
+ * The largest number of hooks of one file, because each hook costs time at its event even before its approval. Limits
+ * the diagnostics of one file too.
  */
 const MOST_HOOKS = 1_000;
 

@@ -48,8 +48,8 @@ function parseMap(map: JsonMap, source: HookSource): HookContent {
 }
 
 /**
- * Returns the `timeout` of an object. In a workspace file it is ignored, because it would apply to the hooks of all
- * files.
+ * Returns the `timeout` of an object. In a workspace file, `timeout` is ignored, because it would apply to the hooks of
+ * all files.
  */
 function timeoutOf({ timeout }: JsonMap, source: HookSource, path: string): number | undefined {
   if (timeout === undefined) return undefined;

@@ -83,7 +83,7 @@ class EventsReader {
       if (problem !== undefined) return this.refuse(`a group of \`hooks.${eventName}\` ${problem}`, event);
       index += 1;
       const name = `${extension ?? dialect}:${eventName}#${index}`;
-      // At other events, the other program ignores matchers, so an invalid one is not an error.
+      // At events without matchers, the program ignores a matcher, so an invalid matcher is not an error.
       const settings = this.settingsOf(eventName, entry, matched ? (matcher ?? undefined) : undefined);
       if (typeof settings === 'string') return this.refuse(`${name}: ${settings}`, event);
       return [{ event, ...settings, name: settings.name ?? name, ...origin } as unknown as HookRegistration];

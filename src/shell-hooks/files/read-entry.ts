@@ -72,7 +72,7 @@ function commandOf(entry: JsonMap, rules: EntryTable): HookSettings | undefined 
   };
 }
 
-/** Reads a handler that is a server, and returns the reason if it cannot be asked. */
+/** Reads an HTTP handler. Returns the reason if its server cannot be called. */
 function serverOf(entry: JsonMap, { http }: EntryTable): HookSettings | string {
   if (http === undefined) return 'it has no server';
   const { [http.url]: url, [http.headers]: given = {}, [http.variables]: variables = [] } = entry;
@@ -96,7 +96,7 @@ function textsOf({ command, args }: JsonMap): readonly string[] {
   return texts.filter((text) => typeof text === 'string');
 }
 
-/** Warns about variables in the entry that have no value here. */
+/** Warns about variables in the entry that have no value in Keelson. */
 function reportVariables(entry: JsonMap, source: HookSource, { entry: rules, variables }: HookFacts): void {
   for (const [name, loss] of Object.entries(variables.missing ?? {})) {
     if (!textsOf(entry).some((text) => text.includes(name))) continue;
@@ -121,13 +121,15 @@ function inMilliseconds(time: unknown, { timeUnit }: HookFacts): unknown {
   return Math.min(Math.round(time * 1_000), MAX_TIMER_MS);
 }
 
-/** Returns the directory of the hook file for a hook of the user, if its program starts it there. */
+/**
+ * Returns the directory of the hook file, if the program starts hooks of the user in it. Otherwise returns undefined.
+ */
 function folderOf({ scope, source }: HookSource, { startsIn }: HookFacts): string | undefined {
   const isOfFile = startsIn === 'file' && scope === 'user' && source !== undefined;
   return isOfFile ? dirname(source) : undefined;
 }
 
-/** Fields without which a hook still guards. */
+/** Optional fields: without one of them, a hook still guards. */
 const SECONDARY = ['name', 'timeout', 'env', 'cwd', 'onFailure', 'files', 'reads', 'sensitive', 'exitCodes'] as const;
 
 /**

@@ -10,7 +10,7 @@ import type { LinearPattern } from './linear-pattern.js';
 /** A program that runs at an event. */
 export interface HookDefinition {
   readonly event: HookEvent;
-  /** Shown in logs, errors and messages to the model. Need not be unique. */
+  /** The name in logs, errors and messages to the model. It need not be unique. */
   readonly name: string;
   /**
    * The program: an absolute path, a path relative to the extension package or else the workspace, or a name to look up
@@ -36,7 +36,10 @@ export interface HookDefinition {
    * hook of an extension package, the package.
    */
   readonly cwd?: string | undefined;
-  /** Effect of a failure: `continue` (default) ignores it, `block` cancels the operation, such as a tool call. */
+  /**
+   * Effect of a failure of the hook. `continue` (default) ignores the failure, and `block` cancels the operation, such
+   * as a tool call.
+   */
   readonly onFailure?: 'continue' | 'block' | undefined;
   /** If true, exit code 2 cancels with standard error as the reason, and standard output is ignored. Default false. */
   readonly exitCodes?: boolean | undefined;

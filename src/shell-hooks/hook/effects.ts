@@ -51,9 +51,11 @@ export interface ToolChoiceLimit {
   readonly names: readonly string[] | undefined;
   /** `none` removes all tools, even if another hook allows some. `any` forces the model to call a tool. */
   readonly mode: 'auto' | 'any' | 'none';
-  /** If true, the names of all hooks of the event are combined. If false, each hook can only remove tools. */
+  /**
+   * If true, a tool stays if any hook of the event names it. If false, a tool that this hook does not name is removed.
+   */
   readonly joins: boolean;
-  /** Dialect of the names. Default `native`. */
+  /** Dialect of the tool names. Default `native`. */
   readonly dialect?: HookDialect | undefined;
   /** Extension package of the hook, which has other names for the tools of its own servers. */
   readonly extension?: string | undefined;
@@ -105,11 +107,14 @@ export interface HookReading {
   readonly problem?: HookProblem | undefined;
   /** True if the hook failed, but a refusal was found in its output. The refusal then counts in place of the failure. */
   readonly refused?: boolean | undefined;
-  /** True if nobody waited for the hook, so that it could not decide anything. */
+  /** True if nobody waited for the hook, so its answer could not decide anything. */
   readonly isDetached?: boolean | undefined;
 }
 
-/** Returns the result of a hook that nobody waited for. The user reads its reason, because it came too late to decide. */
+/**
+ * Returns the result of a hook that nobody waited for. It came too late to decide, so the reason of a refusal becomes a
+ * message to the user.
+ */
 export function detached({ effects, ...reading }: HookReading): HookReading {
   const { userText, cancel, stop, ask, again, modelTexts } = effects;
   const text = userText ?? cancel ?? stop ?? ask ?? again ?? modelTexts?.join('\n');

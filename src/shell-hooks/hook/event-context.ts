@@ -44,7 +44,7 @@ export interface HookEventContext<Value = unknown> {
   readonly transcript?: (() => TranscriptMessages | undefined) | undefined;
   /** Id of the run. Undefined for session events. */
   readonly runId?: string | undefined;
-  /** The agent and the id of the run, if it is inside of another run. */
+  /** The agent and the id of the run, if the run is nested in another run. */
   readonly subagent?: { readonly agent: string; readonly id: string } | undefined;
   /** Name of the tool. Set only at tool events. */
   readonly tool?: string | undefined;
@@ -70,7 +70,7 @@ export type Subagent = NonNullable<HookEventContext['subagent']>;
 /** The fields that select which hooks of an event run. */
 export type HookMatchInput = Pick<HookEventContext, 'event' | 'tool' | 'args' | 'isError' | 'source'>;
 
-/** The name of a tool in a dialect, and the names of those arguments that have another name there. */
+/** The name of a tool in a dialect, and the names of arguments that differ in the dialect. */
 export interface ToolMapping {
   readonly name: string;
   /** Maps the name of an argument of your tool to its name in the dialect, such as `{ path: 'file_path' }`. */

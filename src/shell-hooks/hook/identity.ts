@@ -1,7 +1,10 @@
 import type { ComparedItem } from '../../internal/changes.js';
 import type { ShellHook } from './definition.js';
 
-/** Returns a string that is equal for hooks with the same definition and origin. Ignores `id`, `ordinal` and what is compiled. */
+/**
+ * Returns a string that is equal for hooks with the same definition and origin. Ignores `id`, `ordinal` and the
+ * compiled members.
+ */
 export function contentOf({ id: _id, ordinal: _ordinal, pattern: _pattern, ...hook }: ShellHook): string {
   return JSON.stringify(hook);
 }

@@ -14,12 +14,15 @@ const OTHER_MEANING = /\\(?:[^dDwWsSbBtrnvfxu\W\d_]|u\{)|\[\[:/;
 let engine: typeof RE2JS | undefined;
 let loading: Promise<void> | undefined;
 
-/** Resolves when the engine for patterns is loaded. Returns undefined if it is, or if no pattern was made. */
+/**
+ * Resolves when the engine for patterns is loaded. Returns undefined if the engine is loaded already, or if no pattern
+ * was made.
+ */
 export function patternsReady(): Promise<void> | undefined {
   return engine === undefined ? loading : undefined;
 }
 
-/** Loads the engine once. Without it, every pattern is in doubt. */
+/** Loads the engine once. Without the engine, every pattern matches every text. */
 function load(): void {
   loading ??= import('re2js').then(
     (loaded) => {
@@ -31,8 +34,9 @@ function load(): void {
 
 /**
  * A regular expression in JavaScript's syntax that is matched in linear time, because a model writes the text and
- * JavaScript's own engine cannot be interrupted. It is in doubt, and matches every text, if the engine cannot express it
- * (look-ahead, look-behind, back-reference) or if it is too large. See docs/decisions/0106-rules-of-hooks-match-in-doubt.md.
+ * JavaScript's own engine cannot be interrupted. The pattern matches every text if the engine cannot express it
+ * (look-ahead, look-behind, back-reference), or if it is too large. See
+ * docs/decisions/0106-rules-of-hooks-match-in-doubt.md.
  */
 export class LinearPattern {
   private compiled: { readonly pattern: RE2JS; readonly states: number } | undefined = undefined;
@@ -47,7 +51,10 @@ export class LinearPattern {
     else load();
   }
 
-  /** Says why the pattern matches every text; undefined if it does not. The engine must be loaded. */
+  /**
+   * The reason why the pattern matches every text. Undefined if the pattern is matched as written. The engine must be
+   * loaded.
+   */
   get unsupported(): string | undefined {
     this.compile();
     return this.compiled === undefined ? (this.problem ?? 'its engine is not loaded') : undefined;

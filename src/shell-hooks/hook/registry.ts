@@ -52,8 +52,8 @@ export class HookRegistry {
   }
 
   /**
-   * Removes all hooks, including hooks that other code registered. Returns their number. A reload registers the hooks
-   * of files again.
+   * Removes all hooks, including hooks that other code registered. Returns the number of removed hooks. `reload` of the
+   * loader registers the hooks of files again.
    */
   clear(): number {
     return this.remove(() => true);
@@ -98,7 +98,7 @@ export class HookRegistry {
     return () => void this.listeners.delete(listener);
   }
 
-  /** Resolves when the listeners have ended the work that the changes until now began. */
+  /** Resolves when the listeners have finished the work that earlier changes have started. */
   async settled(): Promise<void> {
     await this.following;
   }

@@ -39,7 +39,10 @@ const FRAME = /^\s*\/?\s*(?:hook[\W_]?message|system(?:\W?reminder)?(?=[\s>/]|$)
 const LONGEST_TAG = 200;
 /** Matches the rest of a tag of the frame around messages of hooks. */
 const OWN_FRAME = /^\s*\/?\s*hook[\W_]?message(?=[\s>/]|$)/i;
-/** Characters that nobody sees between two letters. Emoji and some scripts need them elsewhere. */
+/**
+ * Invisible characters. They are removed only between two visible ASCII characters, because emoji and some scripts need
+ * them.
+ */
 const HIDDEN = '[\\u200c\\u200d]|\\p{Variation_Selector}';
 
 /** Returns a result of a tool in which no tag imitates a message of a hook. All other text stays as it is. */
@@ -97,7 +100,7 @@ export const frameGuard: AgentLifecycle = {
   },
 };
 
-/** Returns the same content if it has no such tag. */
+/** Returns the same content if no tag imitates a message of a hook. */
 function escaped(content: ToolResult['content']): ToolResult['content'] {
   if (typeof content === 'string') return withoutHookFrames(content);
   let isChanged = false;

@@ -25,13 +25,13 @@ const WRAPPERS = [
 const RUNNERS = ['eval', 'xargs', 'parallel', 'watch', 'trap', 'su', 'runuser', 'script', 'strace', 'flock', 'chroot'];
 const SHELL = /^(?:ba|z|da|k|a|fi)?sh$/;
 const ASSIGNMENT = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/;
-/** A longer line is in doubt. To parse 8,192 characters takes up to 25 ms. */
+/** The largest length of a line that is parsed. A longer line matches. To parse 8,192 characters takes up to 25 ms. */
 const LONGEST_LINE = 8_192;
 const DURATION = /^[\d.]+[smhd]?$/;
 
 /**
- * Returns a test for command lines. A line matches if one of its commands matches, with or without its redirections, or
- * if its commands cannot be read, or not in 50 ms.
+ * Returns a test for command lines. A line matches if one of its commands matches, with or without its redirections. A
+ * line also matches if its commands cannot be read within 50 ms, or at all.
  */
 export function commandTest(specifier: string): (line: string | undefined) => boolean {
   const isWhole = patternTest(specifier);

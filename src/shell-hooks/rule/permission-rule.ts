@@ -15,7 +15,7 @@ interface RuleCall {
 export type PermissionRule = (call: RuleCall) => boolean;
 
 const RULE = /^([\w*.-]+)(?:\(([\s\S]*)\))?$/;
-/** A rule for one of these tools covers the tools of its list. */
+/** Maps a tool name in a rule to all the tools that the rule covers. */
 const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   Edit: ['Edit', 'Write', 'MultiEdit', 'NotebookEdit'],
   Read: ['Read', 'Grep', 'Glob'],

@@ -1,13 +1,18 @@
 /** A word of a command line, without its quotes. */
 export interface ShellWord {
   readonly text: string;
-  /** Position of the first character that a shell may replace, such as that of a variable. Undefined without one. */
+  /**
+   * Position of the first character that a shell may replace, such as the `$` of a variable. Undefined without such a
+   * character.
+   */
   readonly unknownFrom: number | undefined;
   /** True for a redirection with its target, such as `2> log`. */
   readonly isRedirection: boolean;
 }
 
-/** The tokens of a shell. The order decides, such as a redirection `&>` before the operator `&`. */
+/**
+ * The tokens of a shell. The first one that matches is taken, so the redirection `&>` comes before the operator `&`.
+ */
 const TOKEN = new RegExp(
   [
     /(?<joined>\\\r?\n)/,

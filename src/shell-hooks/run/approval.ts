@@ -18,8 +18,8 @@ export class HookApprovals {
   ) {}
 
   /**
-   * Returns true if the matcher and the condition may be tested. Until a workspace hook is approved, its pattern and its
-   * condition count as met: a changed one must not switch off a guard.
+   * Returns true if the matcher and the condition may be tested. Until a workspace hook is approved, its pattern and
+   * its condition count as met. Otherwise a changed pattern could switch off a guard.
    */
   mayTest(hook: ShellHook): boolean {
     return hook.scope !== 'workspace' || this.decisions.has(hook);

@@ -52,7 +52,7 @@ export interface Waiter {
 }
 
 interface Start extends Waiter {
-  /** True if the matcher and the condition of the hook were tested before. */
+  /** True if the matcher and the condition of the hook have already been tested. */
   readonly isTested: boolean;
   readonly timeoutMs: number;
   /** Time that the hook spent in the queue. */
@@ -76,7 +76,8 @@ export class HookExecutor {
 
   /**
    * Waits for a free process and runs the hook in it. The wait counts towards the time limit of the hook. Returns
-   * undefined if the hook was approved now and is for other calls. Never rejects.
+   * undefined if the hook is approved during this call, and its matcher or condition then does not select the event.
+   * Never rejects.
    */
   async run<Value>(
     hook: ShellHook,

@@ -19,7 +19,7 @@ interface HandlerMachine {
   readonly fetch: typeof fetch | undefined;
 }
 
-/** Limit of a response, as of the standard output of a command. */
+/** The largest number of bytes of a response, which is also the limit for the standard output of a command. */
 const MOST_BYTES = 1_048_576;
 
 /**

@@ -27,7 +27,7 @@ export function isMatched(hook: ShellHook, match: HookMatchInput, toolNames: Too
     if (named?.tools !== undefined && named.tools !== 'mcp' && !names.includes(named.tools)) return false;
     if (named?.subject === undefined) return hook.matches(names);
     const subject = commandIn(shownArgs(hook, { tool, args }, toolNames));
-    // If the subject is unknown the hook runs, because a skipped guard is worse than an unnecessary run.
+    // If the subject is unknown, the hook runs, because a skipped guard is worse than an unnecessary run.
     return subject === undefined || hook.matches([subject]);
   }
   const { matchesSources } = dialectOf(hook.dialect).facts;
@@ -55,7 +55,7 @@ export function isWanted<Value>(
 }
 
 /**
- * Returns the names that a matcher is tested with: the tool's name here, and its name in the hook's dialect. Adds the
+ * Returns the names that a matcher is tested with: the tool's own name, and its name in the hook's dialect. Adds the
  * further names of a tool of the hook's own extension package, and the alias of the hook's event.
  */
 export function namesOf(
@@ -102,7 +102,8 @@ function ownPart(tool: string, extension: string): string | undefined {
 
 /**
  * Returns the arguments of a tool call under their names in the hook's dialect. With `{ path: 'file_path' }`, the
- * dialect's `file_path` is the tool's `path`. An argument that the model itself has named `file_path` is left out then.
+ * dialect's `file_path` is the tool's `path`. If the model wrote an argument `file_path` too, that argument is left
+ * out.
  */
 export function shownArgs(hook: ForDialect, { tool, args }: NamedCall, names: ToolNames): unknown {
   const argNames = argNamesOf(hook, tool, names);

@@ -70,7 +70,7 @@ export function readResult(
   { result, waitedMs, input, isAborted, tool }: EndedHook,
   options: ReadingOptions,
 ): HookReading {
-  // Many programs exit with code 0 when they are told to end. Without output, this must not count as permission.
+  // Many programs exit with code 0 when they are told to end. Such an exit without output must not count as permission.
   const hasNoAnswer = result.outcome === 'aborted' || (result.stoppedByHost && result.stdout.trim() === '');
   if (hasNoAnswer && !isAborted && isGateEvent(hook.event)) return CUT_OFF;
   const shown = (value: unknown) => shownTo(hook, value, options.sensitive);

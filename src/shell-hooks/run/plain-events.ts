@@ -57,10 +57,10 @@ export interface HookEventData {
   readonly run_failed: { readonly error: string };
 }
 
-/** Data of any event. */
+/** The data of an event, for all events. */
 export type PlainData = Readonly<Record<string, unknown>>;
 
-/** Rules for an event whose data was passed to `runner.run`. */
+/** How `runner.run` handles the data of an event. */
 interface PlainEvent {
   readonly rules: OptionRules;
   /** Returns the `source` of an event without a tool. Matchers of Claude Code and Gemini CLI select it. */

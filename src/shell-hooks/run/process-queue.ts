@@ -9,11 +9,11 @@ export interface QueueWait {
   readonly clock: Clock;
 }
 
-/** End of a wait. */
+/** The outcome of a wait. */
 export interface QueueEnd {
   /** `entered` means that a process may start. */
   readonly type: 'entered' | 'late' | 'aborted';
-  /** 0 if the caller did not have to wait. */
+  /** Milliseconds that the caller waited; 0 if a process could start at once. */
   readonly waitedMs: number;
 }
 
@@ -58,7 +58,7 @@ export class ProcessQueue {
     const { promise, resolve } = createDeferred<QueueEnd['type']>();
     const startedAt = clock.now();
     const finish = (end: QueueEnd['type']) => {
-      // Deleted in the same step, so that `leave` cannot choose a hook that has stopped waiting.
+      // The entry is deleted at once, so that `leave` cannot choose a hook that has stopped waiting.
       if (this.waiting.delete(start)) resolve(end);
     };
     const start = () => finish('entered');

@@ -33,8 +33,8 @@ interface OutcomeContext {
 }
 
 /**
- * Logs each kind of failure of a hook once, and repeated ones for debugging. A hook that no longer guards its event is also
- * reported as a diagnostic, once.
+ * Logs each kind of failure of a hook once. A repeated failure is logged at the level `debug`. A hook that no longer
+ * guards its event is also reported as a diagnostic, once.
  */
 export class HookReports {
   /** Number of failures by hook id. */

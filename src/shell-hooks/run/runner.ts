@@ -44,7 +44,7 @@ export class HookRunner {
     });
   }
 
-  /** Returns the names of a tool: its name here and its name in the hook's dialect. */
+  /** Returns the names of a tool: its own name, and its name in the hook's dialect. */
   namesOf(tool: string, hook: Pick<ShellHook, 'dialect' | 'extension'>): readonly string[] {
     return namesOf(tool, hook, this.options.toolNames);
   }
@@ -177,6 +177,7 @@ function isRepeated(hook: ShellHook, completed: readonly ShellHook[]): boolean {
 
 function commandOf(hook: ShellHook): string {
   const { dialect, scope, source, extension, root, command, args, env, background, http } = hook;
-  // Hooks with the same command share one execution, but a guard not that of a background hook, which cannot deny a call.
+  // Hooks with the same command share one execution. A guard does not share the execution of a background hook, which
+  // cannot deny a call.
   return JSON.stringify([dialect, scope, source, extension, root, command, args, env, background, http]);
 }

@@ -57,8 +57,9 @@ export function rewriteResult(value: ToolResult, { result }: HookEffects): ToolR
 type CheckedTool = Pick<Tool, 'inputSchema' | 'check'>;
 
 /**
- * Returns the arguments of a call as its tool gets them: with the defaults of the schema, and without arguments that the
- * tool does not get. Arguments that the schema names come first, because Cursor shows only one path or command.
+ * Returns the arguments of a call as its tool gets them: with the defaults of the schema, and without arguments that
+ * the tool does not get. Arguments that the schema names come first, because at some events Cursor shows only the first
+ * path or command.
  */
 export function receivedArgs(tool: CheckedTool | undefined, args: unknown): unknown {
   const properties = tool?.inputSchema.properties;

@@ -7,7 +7,7 @@ import type { ToolNames } from '../hook/event-context.js';
 import { redact } from '../hook/plain-json.js';
 import { shownArgs, shownToolName } from '../run/matching.js';
 
-/** Values of all lines of a transcript. */
+/** The values that all lines of a transcript have in common. */
 export interface TranscriptSource {
   readonly sessionId: string;
   readonly workspaceDir: string;

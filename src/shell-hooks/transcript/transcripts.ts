@@ -36,7 +36,10 @@ interface Written {
 
 const NOTHING: Written = { model: [], people: [], lastId: undefined };
 
-/** Limit of sessions whose state is kept. A transcript above it is written again as a whole when its session goes on. */
+/**
+ * The largest number of sessions whose state is kept. When another session continues, its whole transcript is written
+ * again.
+ */
 const MOST_SESSIONS = 1_000;
 
 /** Writes the messages of sessions to files in the form of Claude Code, for hooks that read `transcript_path`. */
@@ -102,7 +105,7 @@ export class Transcripts {
     }
   }
 
-  /** Returns the messages as people read them, with the latest summary before the messages that it left. */
+  /** Returns the messages as people read them, with the latest summary before the messages that it did not replace. */
   private async wholePath({ people }: TranscriptMessages, model: readonly Message[]): Promise<readonly Message[]> {
     const summary = model.findLastIndex(isSummary);
     if (summary < 0 || people === undefined) return model;
@@ -169,8 +172,9 @@ export class Transcripts {
 }
 
 /**
- * Returns the index of the first message that a summary has left to the model. `all` has the keys of all messages of the
- * conversation, and `rest` has the keys of the messages after the summary. Returns the length of `all` if it has none of them.
+ * Returns the index of the first message that the summary did not replace. `all` has the keys of all messages of the
+ * conversation, and `rest` has the keys of the messages after the summary. Returns the length of `all` if `all` does
+ * not contain the keys of `rest`.
  */
 function startOfRest(all: readonly string[], rest: readonly string[]): number {
   let [start, longest] = [all.length, 0];

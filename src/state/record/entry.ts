@@ -46,7 +46,7 @@ export type EntryBody =
 export interface MessageBody {
   readonly type: 'message';
   readonly message: Message;
-  /** The id of the post whose message this is. */
+  /** The id of the post that sent this message to the run. */
   readonly post?: string | undefined;
   /** The id of the background work whose end this message reports. */
   readonly work?: string | undefined;

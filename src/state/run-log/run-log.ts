@@ -58,11 +58,12 @@ export interface RunLogPage {
  */
 export interface RunLog {
   /**
-   * Adds events from the offset `first` on. The append is refused unless `first` is the end of the log. An append at
-   * offset 0 creates the log. A closed log refuses events.
+   * Adds events to the log, the first of them at the offset `first`. An append at offset 0 creates the log. A closed
+   * log takes no new events.
    *
-   * Events that the log already has count as added if they are equal, so a writer may repeat an append. An append
-   * without events restarts the lifetime, and returns the state of the log.
+   * A writer may repeat an append: events that the log already has are compared, and only the others are added. The
+   * append is refused if an event differs, or if `first` is after the end of the log. An append without events restarts
+   * the lifetime, and returns the state of the log.
    */
   append(run: string, first: number, events: readonly JsonValue[]): Awaitable<RunLogAnswer>;
   /**

@@ -212,8 +212,9 @@ export class FileVault<State> {
   }
 
   /**
-   * Writes the lines of a batch. Returns true if the log then matches the state. A read succeeds even if a full disk
-   * refuses the line with its time.
+   * Writes the lines of a batch. Returns true if the log then matches the state. Returns false if a write fails, such
+   * as on a full disk, and no line of the batch is durable. So the batch of a mere read, which only restarts the
+   * lifetime, succeeds.
    */
   private async write(
     lock: FolderLock,

@@ -21,7 +21,9 @@ if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('ZREM', KEY
 return false
 `);
 
-/** An index entry of an extension: a session, and the score at the time of the read. */
+/**
+ * An entry of an extension's index: a session in which the extension may have state, and its score when it was read.
+ */
 export interface IndexedSession {
   readonly session: string;
   readonly score: string;

@@ -66,8 +66,9 @@ export class Approvals {
   }
 
   /**
-   * Asks the user once about an item, or about the parts of the extension package `whole`, and records the answer for
-   * each. Concurrent calls for one item share a question; each caller then looks up its own content.
+   * Asks the user once about an item, or about the parts of the extension package `whole`. Records the answer for each
+   * part. Concurrent calls for one item share a question. Each caller then looks up the decision for the content that
+   * it read.
    */
   async ask(parts: readonly Fingerprint[], whole?: Fingerprint): Promise<void> {
     const keyed = parts.map((part) => ({ part, key: identityText(identityOf(part)) }));
@@ -157,7 +158,7 @@ function keyOf(fingerprint: Fingerprint): string {
  */
 type Answer = 'yes' | 'no' | 'failed';
 
-/** Returns true if each declined digest is that of a part. */
+/** Returns true if each declined digest belongs to a part. */
 function isPartial(answer: unknown, { parts }: ApprovalRequest): answer is PartialApproval {
   if (!isObject(answer) || !isTexts(answer.declined)) return false;
   return parts.length > 0 && answer.declined.every((digest) => parts.some((part) => part.digest === digest));

@@ -49,19 +49,22 @@ const VERSION = 1;
 
 /** The name of the approval file in the state directory. */
 const TRUST_FILE = 'trusted-hooks.json';
-/** Far above any real size: one approval takes less than a kilobyte. */
+/** The largest size of the approval file. One approval takes less than a kilobyte. */
 const MOST_BYTES = 64 * 1024 * 1024;
 /** Options of a trust store. */
 export interface TrustStoreOptions {
   readonly stateDir: string;
-  /** The store must not lie in this directory, with links followed: otherwise the workspace could approve itself. */
+  /**
+   * The workspace. The path of the store, with links followed, must lie outside of it: otherwise the workspace could
+   * approve itself.
+   */
   readonly workspaceDir: string;
   readonly logger?: Logger | undefined;
 }
 
 /**
- * Stores the user's approvals in one file that only the user can read. Each change is atomic, also with other
- * processes.
+ * Stores the user's approvals in one file that only the user can read. Each change is atomic, even if other processes
+ * change the file at the same time.
  *
  * A file that is damaged or writable by others counts as empty. It is copied to a backup before it is overwritten.
  */

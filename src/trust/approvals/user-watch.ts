@@ -26,7 +26,7 @@ export class UserWatch {
         onUserHooksChanged?.(change);
       }
     } catch (error) {
-      // The items of an extension package share its files, so they fail alike.
+      // One report is enough for an extension package: its items share its files, so they fail with the same problem.
       const [key, subject] = item.root === undefined ? [keyOf(item), name] : [item.root, ownerOf(item)];
       const level = this.failed.has(key) ? 'debug' : 'warn';
       this.failed.add(key);
@@ -41,7 +41,7 @@ export class UserWatch {
     const { digest, source } = await fingerprintItem(item, this.settings.place);
     const current = new Map([[itemKey, digest]]);
     const fileKey = `file ${source}`;
-    // Skips pipes, because reading one would block, and its content was consumed by the loader.
+    // Skips pipes, because reading a pipe would block: the loader has already consumed its content.
     if (source !== undefined && !this.noted.has(fileKey) && (await stat(source)).isFile()) {
       this.noted.add(fileKey);
       current.set(fileKey, `sha256:${sha256Of(await readFile(source))}`);

@@ -30,13 +30,13 @@ export type BoundFile = {
   readonly type: 'file' | 'directory' | 'symlink';
   /** True if any user may execute the file. */
   readonly executable?: boolean;
-  /** SHA-256 of the content in hexadecimal. For a link to a file, of the content of its target. */
+  /** SHA-256 of the content in hexadecimal. For a link to a file, the hash of its target's content. */
   readonly sha256?: string;
   /** The target of a link as it is written. */
   readonly link?: string;
   /**
-   * The path with links followed, relative to the base directory. Set only if it differs from `path`. A link without a
-   * target has none.
+   * The path with links followed, relative to the base directory. Set only if it differs from `path`, and never for a
+   * link without a target.
    */
   readonly target?: string;
 };

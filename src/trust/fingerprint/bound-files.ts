@@ -14,7 +14,8 @@ export type KnownVariables = Readonly<Record<string, string>>;
 /** The directories in which the files of an item are looked for. */
 interface FilePlaces {
   /**
-   * The directory whose files are included if the command line names them: the workspace, or that of the definition.
+   * The directory whose files are included if the command line names them: the workspace, or the directory of the
+   * definition.
    */
   readonly around: { readonly in: 'workspace' | 'definition'; readonly named: string; readonly real: string };
   /** The directory of the extension package, with links resolved. */
@@ -85,7 +86,10 @@ function namedPaths(item: TrustItem, places: FilePlaces): readonly NamedPath[] {
 /** A path with `..`. */
 const CLIMBING = /(^|\/)\.\.(\/|$)/;
 
-/** Refuses a word that leads out of an extension package of the workspace: it would lead elsewhere from the copy. */
+/**
+ * Refuses a word that leads out of an extension package of the workspace. The package runs from a copy, so the word
+ * would lead to another file.
+ */
 function refuseClimbing(word: string, { around, root, cwd }: FilePlaces): void {
   if (root === undefined || around.in !== 'workspace' || !CLIMBING.test(word)) return;
   if (isInside(resolve(isInside(cwd, root) ? cwd : root, word), root)) return;
@@ -99,7 +103,10 @@ function refuseClimbing(word: string, { around, root, cwd }: FilePlaces): void {
 const LONG_LINE = 131_072;
 /** Matches one word between blanks. Blanks in quotes belong to the word. */
 const WORD = /(?:"[^"]*"|'[^']*'|[^ \t\n])+/g;
-/** Matches a word that redirects output to the next word. That file is written, and a log would ask at each run. */
+/**
+ * Matches a word that redirects output to the file in the next word. Such a file is not part of the fingerprint: a log
+ * that changes would need an approval at each run.
+ */
 const OUTPUT = /^(?:\d|&)?>[>|]?$/;
 
 /** Returns each part of a command line, and each of its words without quotes, with known variables replaced. */

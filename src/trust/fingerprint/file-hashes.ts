@@ -1,15 +1,18 @@
 import type { BigIntStats } from 'node:fs';
 
 const MOST_ENTRIES = 100_000;
-/** A file that changed longer ago than this gets a new change time on its next change. */
+/**
+ * Nanoseconds. If the last change of a file is longer ago than this, the next change is sure to give the file another
+ * change time.
+ */
 const SETTLED_NS = 100_000_000n;
-/** The same for file systems that store whole seconds. */
+/** The same limit for file systems that store times in whole seconds, in nanoseconds. */
 const COARSE_NS = 2_000_000_000n;
 const SECOND_NS = 1_000_000_000n;
 
 /**
- * Remembers the hashes of files by path, size and times of change. It serves decisions only: the content is hashed again
- * right before each start.
+ * Remembers the hashes of files by path, size and times of change. Remembered hashes are used for decisions only: the
+ * content is hashed again right before each start.
  */
 export class FileHashes {
   private readonly byPath = new Map<string, { readonly mark: string; readonly sha256: string }>();

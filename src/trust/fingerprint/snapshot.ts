@@ -96,7 +96,7 @@ async function isIntact(folder: string, fingerprint: Fingerprint, { limits }: Tr
   return textOf(copied.list()) === textOf(expected);
 }
 
-/** True for a link without a target. A copy has no such link, so that it leads nowhere later either. */
+/** True for a link without a target. A copy contains no such link, because the link could lead to a new file later. */
 function hasNoTarget({ type, target }: BoundFile): boolean {
   return type === 'symlink' && target === undefined;
 }

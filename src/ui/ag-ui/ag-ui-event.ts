@@ -23,10 +23,10 @@ export interface AgUIInterrupt {
   readonly toolCallId?: string | undefined;
   readonly message?: string | undefined;
   /**
-   * For an answer, `text` is its text. For a call or an answer of a nested run, `path` has the ids of the enclosing
-   * tool calls, outermost first, and `agent` the agent of that run.
+   * Data for the prompt. If an answer waits, `text` is its text. In a nested run, `path` has the ids of the enclosing
+   * tool calls, outermost first, and `agent` is the name of the nested agent.
    *
-   * For a nested call, `name` and `input` are the name and the arguments of the call.
+   * For a tool call of a nested run, `name` and `input` are the name and the arguments of the call.
    */
   readonly metadata?:
     | {

@@ -47,7 +47,10 @@ export function fromAgUIInput(body: unknown): AgUIRequest {
   return { type: 'message', ...sent, ...readLast(messages) };
 }
 
-/** Reads the tool messages at the end. A client repeats the results of the server there, mixed with activities. */
+/**
+ * Reads the results from the tool messages at the end of the list. There may be activity messages between them. They
+ * may include results that the server has sent.
+ */
 function readResults(messages: readonly unknown[]): Record<string, GivenResult> {
   const last = messages.findLastIndex((message) => roleOf(message) !== 'tool' && roleOf(message) !== 'activity');
   const results = messages.flatMap((message, index) =>

@@ -189,7 +189,7 @@ interface RunRequest extends PageRequest {
   readonly check: AnswerRequest['check'];
 }
 
-/** The members of a request that affect its response. */
+/** The members of an answer that its HTTP response depends on. */
 type AnswerPage = Pick<Answer, 'chatId' | 'runId' | 'decides' | 'after'>;
 
 /** Messages of a person must not be stored in a shared cache. */

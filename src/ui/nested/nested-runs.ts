@@ -236,7 +236,10 @@ class OpenStep {
     this.send();
   }
 
-  /** Sends the step unless the page already has its text. Changes of calls are sent at once. */
+  /**
+   * Sends the step if its text has changed since it was last sent. A change of a call needs no `flush`, because
+   * `change` sends the step.
+   */
   flush(): void {
     if (this.text !== this.sent) this.send();
   }

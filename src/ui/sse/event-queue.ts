@@ -90,8 +90,8 @@ export class EventQueue<Item extends { readonly type: string }> {
   }
 
   /**
-   * Returns the index of the waiting item that the item can be joined with. The search is short, because only parallel
-   * calls have different keys.
+   * Returns the index of the waiting item that the item can be joined with. The search ends at the first item without a
+   * key or of another type, so it passes only deltas of parallel calls.
    */
   private joinablePosition(item: Item): number | undefined {
     const { items, conversion } = this;

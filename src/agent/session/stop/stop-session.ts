@@ -17,7 +17,10 @@ import { STOP_MS, stopCall } from './stop-call.js';
  * await session.stop({ reason: 'Ada pressed the button.', by: 'ada' });
  */
 export interface StopOptions {
-  /** The `cause` of the error with which the run ends, or the reason of the denials. */
+  /**
+   * Why the run is stopped. The error of the run gets the reason as its `cause`. If the run is suspended, its waiting
+   * calls are denied with the reason.
+   */
   readonly reason?: string | undefined;
   /**
    * Cancels only one tool call: the ids of its enclosing tool calls and its own id, outermost first. The model reads an

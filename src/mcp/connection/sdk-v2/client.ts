@@ -52,7 +52,7 @@ const MODES: Readonly<Record<SdkClientOptions['revision'], VersionNegotiationMod
   '2026-07-28': { pin: '2026-07-28' },
 };
 
-/** Lets every value pass, because Keelson accepts more results and questions than the SDK does. */
+/** A schema that accepts every value. Keelson accepts more results and questions than the schemas of the SDK do. */
 const any: StandardSchemaV1<unknown, { [name: string]: unknown }> = {
   '~standard': {
     version: 1,
@@ -139,7 +139,7 @@ class ClientV2 implements SdkClient {
     return this.isStateless ? this.client.discover({ timeout }) : this.client.ping({ timeout });
   }
 
-  /** A stateless server asks for the roots when it needs them. */
+  /** Notifies only a server with sessions: a stateless server asks for the roots when it needs them. */
   async announceRoots(): Promise<void> {
     if (!this.isStateless) await this.client.sendRootsListChanged();
   }
@@ -187,7 +187,10 @@ class ClientV2 implements SdkClient {
     });
   }
 
-  /** Reports a change of the tools with the first answer after the time for which the server guarantees their list. */
+  /**
+   * Reports that the tools may have changed, with the first response after the end of the time for which the server
+   * guarantees the list.
+   */
   private checkAge(method: string, { cursor }: McpParams, { ttlMs }: McpAnswer): void {
     const now = this.options.connection.settings.system.clock.now();
     if (method === 'tools/list') {
@@ -200,15 +203,16 @@ class ClientV2 implements SdkClient {
   }
 }
 
-/** A result of every method that the SDK accepts. */
+/** For each method, an empty result that the SDK accepts. */
 const EMPTY = {
   resultType: 'complete',
   ...{ tools: [], resources: [], resourceTemplates: [], prompts: [], content: [], contents: [], messages: [] },
 };
 
 /**
- * Puts the result of a message into a field of an empty one. The SDK would refuse a whole list because of one invalid entry,
- * and a whole answer because of content of an unknown type. Questions to the user and revisions stay, since the SDK reads them.
+ * Replaces the result of a message by an empty result that carries the real one in a field, so that the SDK does not
+ * check it. The SDK would refuse a whole list for one invalid entry, and a whole result for content of an unknown type.
+ * Questions to the user and the list of revisions stay in place, since the SDK reads them.
  */
 function hideResult(message: JsonRpcMessage): void {
   if (!('result' in message)) return;

@@ -17,10 +17,13 @@ interface Annotation {
 const ANNOTATION = 'x-mcp-header';
 const TYPES: readonly unknown[] = ['string', 'integer', 'boolean'];
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** Keywords with data, which is not a schema. */
+/** Keywords of a schema whose value is data, so annotations inside it do not count. */
 const DATA: readonly string[] = ['default', 'const', 'enum', 'examples'];
 
-/** The tools of one server that want arguments in headers. The protocol forbids to offer a tool whose annotations are invalid. */
+/**
+ * The tools of one server that want arguments in headers. By the protocol, a tool with invalid annotations must not be
+ * offered.
+ */
 export class HeaderTools {
   private readonly tools = new Map<unknown, HeaderTool>();
 
@@ -30,7 +33,10 @@ export class HeaderTools {
     return this.tools.get(name);
   }
 
-  /** Takes a new list of tools. Returns it without the tools whose annotations are invalid. */
+  /**
+   * Replaces the stored tools by the tools of a new list. Returns the list without the tools whose annotations are
+   * invalid.
+   */
   list(entries: readonly unknown[]): readonly unknown[] {
     this.tools.clear();
     // Only HTTP has headers.
@@ -53,7 +59,9 @@ export class HeaderTools {
   }
 }
 
-/** Returns all annotations in a schema. Only those of properties, at any depth of properties, are valid. */
+/**
+ * Returns all annotations in a schema. An annotation is valid only at a property, at any depth of nested properties.
+ */
 function annotationsIn(schema: unknown, isProperty: boolean): readonly Annotation[] {
   if (Array.isArray(schema)) return schema.flatMap((item) => annotationsIn(item, false));
   if (!isObject(schema)) return [];

@@ -15,8 +15,8 @@ interface Following {
 }
 
 /**
- * Subscribes to changes of the tools, and again when a subscription has ended. Ends with the connection, or when the server
- * refuses a subscription.
+ * Subscribes to changes of the tools. Subscribes again when a subscription has ended. Resolves when the connection
+ * ends, or when the server refuses a subscription.
  */
 export async function followTools(client: Client, { clock, closed, onChange, onError }: Following): Promise<void> {
   let pauseMs = FIRST_PAUSE_MS;
@@ -33,7 +33,7 @@ export async function followTools(client: Client, { clock, closed, onChange, onE
     }
     await pauseFor(pauseMs, { clock, signal: closed });
     pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
-    // Nobody announced the changes of the meantime.
+    // Without a subscription, the server announced no changes, so the tools may have changed.
     if (!closed.aborted) onChange();
   }
 }

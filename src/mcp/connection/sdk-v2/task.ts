@@ -46,7 +46,10 @@ export async function finishTask(first: McpAnswer, options: TaskOptions): Promis
   }
 }
 
-/** Answers the questions of a task that are new. A question stays in the state until its answer has arrived. */
+/**
+ * Answers new questions of a task. Skips known ones: a question stays in the state of the task until the server has its
+ * answer.
+ */
 async function answer(
   taskId: unknown,
   questions: McpParams,

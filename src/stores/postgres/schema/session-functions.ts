@@ -56,7 +56,10 @@ BEGIN
 END $body$;
 `;
 
-/** Each call that restarts the lifetime of a session extends it by 1 % more, so that most loads need no write. */
+/**
+ * Loads a session. Stores an end that is 1 % of the lifetime too late. Later loads then write only if less than one
+ * lifetime is left.
+ */
 const load = `
 CREATE OR REPLACE FUNCTION session_load(p_key text, p_uid text, p_known text, p_from text, p_before text, p_limit text,
   p_ttl text) RETURNS SETOF text LANGUAGE plpgsql AS $body$
