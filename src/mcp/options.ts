@@ -111,7 +111,7 @@ export interface McpTimeouts {
   readonly readyMs?: number | undefined;
   /** For one request. Each progress notification restarts it. Default 60,000. */
   readonly callMs?: number | undefined;
-  /** For one request in total, also with progress. Default 600,000. */
+  /** For one request in total. Progress notifications do not extend it. Default 600,000. */
   readonly totalMs?: number | undefined;
 }
 

@@ -67,7 +67,7 @@ export interface EntryTable {
   readonly timeout: readonly string[];
   readonly env?: boolean;
   readonly cwd?: boolean;
-  /** Field that is `true` if a failure refuses. */
+  /** The name of the field that, if `true`, makes a failure of the hook block the action. */
   readonly failClosed?: string;
   /** True if `onFailure` is read, also in a file of a program that does not know it. */
   readonly onFailure?: boolean;

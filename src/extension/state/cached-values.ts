@@ -1,7 +1,7 @@
 import { entryBytes } from '../../state/state-key.js';
 import type { SessionStateEntry, StateChange, StatePolicy, StateView } from '../../state/state-store.js';
 
-/** A write that the store does not have yet, with the number of calls that are not counted yet. */
+/** A write that the store does not have yet. `calls` is the number of calls that the store must still count. */
 export type PendingWrite = SessionStateEntry & { readonly calls: number };
 
 /** One key of an extension. */
@@ -24,7 +24,9 @@ const EMPTY: StateView = { bytes: 0, extensions: {}, values: [], complete: [] };
 export class CachedValues {
   /** The time of the last read. */
   readAt = Number.NEGATIVE_INFINITY;
-  /** Grows when values become unknown or the store gets one. A read that was started before is out of date. */
+  /**
+   * Grows when values are forgotten or a write has reached the store. A read that began at a lower version is repeated.
+   */
   version = 0;
   private readonly entries = new Map<string, CachedValue>();
   private bytes = 0;
@@ -70,7 +72,7 @@ export class CachedValues {
     return { stored: true, evicted: [], bytesBefore: this.bytes - added, bytesAfter: this.bytes };
   }
 
-  /** Sets a value that the store gets later. `calls` is the number of calls to count then. */
+  /** Sets a value that is sent to the store later. `calls` is the number of calls that the store then counts. */
   putLater(entry: CachedValue, value: string, calls: number): StateChange {
     const { extension, key, pending: earlier } = entry;
     const ifValue = earlier === undefined ? entry.seen : earlier.ifValue;
@@ -79,7 +81,7 @@ export class CachedValues {
     return this.put(entry, value);
   }
 
-  /** Replaces all values by those that the store had at a time, except pending writes. */
+  /** Replaces all values, except pending writes, by the values that the store had at the time `readAt`. */
   learn({ bytes, extensions, values, complete }: StateView, readAt: number): void {
     this.readAt = readAt;
     this.bytes = bytes;
@@ -90,7 +92,7 @@ export class CachedValues {
     for (const entry of this.list('pending')) this.put(entry, entry.pending?.value ?? '');
   }
 
-  /** Forgets one key, the keys of an extension, or all. Returns the number of keys that only a pending write created. */
+  /** Forgets one key, the keys of an extension, or all keys. Returns the number of keys that the store never had. */
   drop(extension?: string, key?: string): number {
     let count = 0;
     for (const [id, entry] of this.entries) {

@@ -175,7 +175,10 @@ const NEEDED = ['envFile', 'envHttpHeaders', 'headersHelper', 'bearerTokenEnvVar
 );
 const RESTRICTS = /allow|den[iy]|block|forbid|disable|enable|exclude|include|only|restrict|permission/i;
 
-/** True for an unknown field that restricts the server, that the server needs, or that looks like a misspelt name. */
+/**
+ * True for an unknown field that must not be ignored: it may restrict the server, the server may need it to start, or
+ * it looks like a misspelt name.
+ */
 function isMissed(field: string): boolean {
   const name = fold(field);
   if (GRANTS.includes(name)) return false;

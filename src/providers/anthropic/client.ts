@@ -60,11 +60,11 @@ function isAnthropic(baseURL: string | undefined): boolean {
 }
 
 /**
- * Returns client options that keep credentials of the environment away from other servers. The client requires a key,
- * so it gets a placeholder.
+ * Returns client options that send no credentials of the environment to another server. `apiKey` is a placeholder,
+ * because the client requires a key.
  *
- * Removes the headers of `ANTHROPIC_CUSTOM_HEADERS` by name. If such a header has a credential, it gets the given key
- * instead.
+ * A header of `ANTHROPIC_CUSTOM_HEADERS` is set to null, so that the client omits it. `Authorization` and `x-api-key`
+ * get the key that the application passed, if it is a string.
  */
 function withoutEnvironment(given: Connection<AnthropicClient>['apiKey']) {
   const lines = environment().ANTHROPIC_CUSTOM_HEADERS?.split('\n') ?? [];

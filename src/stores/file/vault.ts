@@ -71,7 +71,9 @@ export class FileVault<State> {
     );
   }
 
-  /** Runs a step on the state of an id. When the promise resolves, the log contains the lines of the step. */
+  /**
+   * Runs a step on the state that is stored under an id. Resolves after the log contains the lines that the step wrote.
+   */
   async run<Result>(id: string, step: VaultStep<State, Result>): Promise<Result> {
     const result = await this.runNamed(this.nameOf(id), step);
     await this.tidy();

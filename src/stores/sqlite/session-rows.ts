@@ -24,7 +24,9 @@ export interface SessionRow extends SummaryColumns {
   readonly claim_process: string;
 }
 
-/** The time of a call, and the end of the lifetime that starts with the call. Null means never. */
+/**
+ * The time of a call. `ends` is the time at which a session that is used now expires, or null if sessions never expire.
+ */
 export interface Moment {
   readonly now: number;
   readonly ends: number | null;

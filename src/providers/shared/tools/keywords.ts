@@ -62,7 +62,7 @@ const rules = new Map<string, ValueRule>([
   ],
 ]);
 
-/** The problem with a value that cannot be dropped. */
+/** Says why the value of a keyword is invalid. Without the keyword, the schema would have another meaning. */
 export interface ValueProblem {
   readonly problem: string;
 }

@@ -128,7 +128,10 @@ function callWithOutput(item: WireObject, name: string, { model, ids, unnamed }:
   return { type: 'tool-call', id, name, input, providerExecuted: true, ...metadata };
 }
 
-/** Returns the parts of a generated picture. A file part represents the whole item. */
+/**
+ * Returns a generated picture as a call and a file. Only the file part keeps the output item, so that a later request
+ * contains the item once.
+ */
 function imageParts(item: WireObject, { model, ids }: ItemContext): readonly AssistantPart[] {
   const id = uniqueId(item.id, ids);
   const { revised_prompt, size, quality, background, output_format } = item;
