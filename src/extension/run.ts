@@ -177,7 +177,7 @@ class TimeBudget {
  */
 export class RunMap<Value> {
   private readonly key = Symbol('keelson.runValue');
-  /** For contexts that no agent has made. */
+  /** The values of run contexts that were not created by an agent. */
   private readonly others = new WeakMap<RunContext, Value>();
 
   get(run: RunContext): Value | undefined {

@@ -98,7 +98,10 @@ export class RelayHost implements LoaderHost {
   }
 }
 
-/** A closing agent accepts no lifecycles. Skipping it lets the other agents get the change. */
+/**
+ * False for an agent that is closing. It accepts no lifecycles, and its error would keep the change from the remaining
+ * agents.
+ */
 function isOpen({ signal }: LoaderHost): boolean {
   return !signal.aborted;
 }

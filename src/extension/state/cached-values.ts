@@ -8,9 +8,12 @@ export type PendingWrite = SessionStateEntry & { readonly calls: number };
 export interface CachedValue {
   readonly extension: string;
   readonly key: string;
-  /** The current value, also if the store does not have it yet. Null: the key is absent. Undefined: it is unknown. */
+  /**
+   * The current value, even if the store does not have it yet. Null: the key is absent. Undefined: the value is
+   * unknown.
+   */
   value: string | null | undefined;
-  /** The last value that callbacks have read or written. Undefined if they have read none. */
+  /** The value that callbacks saw last, when they read or wrote it. Undefined until a callback has read the key. */
   seen: string | null | undefined;
   /** The write that the store does not have yet. `isNew` is true if the key is absent in the store. */
   pending: (PendingWrite & { readonly isNew: boolean }) | undefined;

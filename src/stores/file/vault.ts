@@ -214,8 +214,8 @@ export class FileVault<State> {
   }
 
   /**
-   * Writes the lines of a batch. Returns true if the log then matches the state. A read succeeds even if a full disk
-   * refuses the line with its time.
+   * Writes the lines of a batch. Returns true if the log then matches the state. A full disk may refuse a line that
+   * only renews a lifetime. The call then returns false and does not fail, so that reads still succeed.
    */
   private async write(
     lock: FolderLock,

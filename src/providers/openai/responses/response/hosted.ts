@@ -12,7 +12,7 @@ export interface ResponseSource {
 
 /** The response to which an item belongs. */
 export interface ItemContext extends ResponseSource {
-  /** Contains true after a commentary, and false after another text. */
+  /** The kinds of text that the response contains so far: true for a commentary, false for any other text. */
   readonly written: Set<boolean>;
   /** The ids of the calls so far. */
   readonly ids: Set<string>;
