@@ -49,6 +49,6 @@ export function agentsFrom(first: RunEngine, configOf: (agent: RunEngine) => Run
 export function warnOfStranger({ agent, logger }: RunConfig, stranger: string): void {
   const name = JSON.stringify(agent);
   logger.warn(
-    `Agent ${name} continues, because it has no handoff to agent "${stranger}", which sent the last message.`,
+    `Agent ${name} continues the conversation. The last message is from agent "${stranger}", to which it has no handoff.`,
   );
 }

@@ -29,8 +29,8 @@ export class SessionCache {
   private flushing: Promise<void> = Promise.resolve();
 
   /**
-   * `isNew` is true for a session that exists only for one run. The store has no state of it before the run, and the
-   * run removes its state at the end.
+   * `isNew` is true for a session that exists only for one run. The store has no state of the session before the run,
+   * and the run removes the session's state at the end.
    */
   constructor(
     private readonly session: string,

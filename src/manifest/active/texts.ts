@@ -129,7 +129,7 @@ async function loadFolders(
 
 /**
  * Adds the commands to the skills. If a skill and a command have the same id, the skill is used, as in Claude Code. If
- * two skills or two commands have it, the first is used.
+ * two skills or two commands have the same id, the first is used.
  */
 function addCommands(extension: string, skills: readonly SkillEntry[], commands: readonly SkillEntry[]) {
   const named = [...withDistinctIds(skills)];

@@ -63,8 +63,8 @@ function isAnthropic(baseURL: string | undefined): boolean {
  * Returns client options that send no credentials of the environment to another server. `apiKey` is a placeholder,
  * because the client requires a key.
  *
- * A header of `ANTHROPIC_CUSTOM_HEADERS` is set to null, so that the client omits it. `Authorization` and `x-api-key`
- * get the key that the application passed, if it is a string.
+ * Each header of `ANTHROPIC_CUSTOM_HEADERS` is set to null, so that the client omits it. If the application passed its
+ * key as a string, `Authorization` and `x-api-key` contain this key instead.
  */
 function withoutEnvironment(given: Connection<AnthropicClient>['apiKey']) {
   const lines = environment().ANTHROPIC_CUSTOM_HEADERS?.split('\n') ?? [];

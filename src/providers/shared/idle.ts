@@ -34,7 +34,10 @@ export class IdleWatch {
     if (this.timer === undefined) this.wait(this.idleMs);
   }
 
-  /** Restarts the wait, if it has begun. Must be called for each other event that shows work on the response. */
+  /**
+   * Restarts the wait, if it has begun. Must be called for each event that is not a part of the response, but shows
+   * that the provider still works.
+   */
   hearMore(): void {
     if (this.timer !== undefined) this.heardAt = this.clock.now();
   }
