@@ -14,7 +14,8 @@ export interface CheckedCall {
 
 /**
  * Returns the first place whose context reaches the tool, or undefined if the schema removes or forbids every place.
- * Throws ToolInvalidError if the schema refuses the longer string of a text field and accepts no other text field.
+ * Throws ToolInvalidError if the schema refuses the context in a text field, and accepts the context in no other text
+ * field.
  */
 export async function acceptedPlace(call: CheckedCall, places: readonly Augmented[]): Promise<Augmented | undefined> {
   if (call.tool === undefined) return places[0];

@@ -25,8 +25,8 @@ export interface AugmentableCall {
   readonly signal?: AbortSignal | undefined;
   readonly log: (record: ConceptRecord) => unknown;
   /**
-   * Applies the context at the first place that the tool accepts, and returns false if it accepts none. An error counts as
-   * a failed augmentation.
+   * Adds the context at the first place that the tool accepts. Returns false if the tool accepts none. An error counts
+   * as a failed augmentation.
    */
   readonly apply: (places: readonly Augmented[]) => Awaitable<boolean>;
 }

@@ -9,10 +9,9 @@ export interface ConceptOptions {
   /** Looks up one concept. Default: `commandContext()`, which runs the `maenifold` program. */
   readonly buildContext?: BuildContext | undefined;
   /**
-   * `literal` puts the context into the first text field, even a shell command.
-   * `safe` uses only `prompt`, and other fields except `command` of tools annotated as `readOnly`. Otherwise the
-   * context becomes an additional property.
-   * `safe` also ignores names with quotes or operators, such as shell tests. Default: `literal`.
+   * `literal` puts the context into the first text field, even a shell command. `safe` uses the field `prompt`. If the
+   * tool is annotated as `readOnly`, it also uses all other fields except `command`. Otherwise the context becomes an
+   * additional property. `safe` also ignores names with quotes or operators, such as shell tests. Default: `literal`.
    */
   readonly profile?: 'literal' | 'safe' | undefined;
   /** How many links away from the concept to search. Default 1. */

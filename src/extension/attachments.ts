@@ -39,7 +39,7 @@ export class Attachments {
     return this.open()[0]?.host.logger;
   }
 
-  /** Returns the tools of the open agents, and the prefixes of later ones. */
+  /** Returns the tools of the open agents, and the name prefixes of tools that may be added later. */
   known(): KnownTools {
     const hosts = this.open().map(({ host }) => host);
     return {

@@ -37,15 +37,17 @@ export interface Extension {
   readonly tags?: string | readonly string[] | undefined;
   /**
    * If true, tags that open in code spans and code blocks are handled too. Default: false. A closing tag always closes
-   * its section, also in code.
+   * its section, even in code.
    */
   readonly inCode?: boolean | undefined;
   /** Called once per model response with its whole text, before `onTag` and `onPlainText`. */
   readonly onLlmOutput?: ((output: string, context: ExtensionContext) => OutputResult) | undefined;
   /**
-   * False if the extension never uses state. Its runs then never extend the lifetime of a session's state. True if each
-   * run waits for that extension. Default: each run extends the lifetime if the extension has a callback. Matters only if
-   * `ttlMs` is at least `sessionTtlMs`.
+   * Set it to false if the extension never uses state. Then its runs do not extend the lifetime of a session's state,
+   * and its callbacks are not steps of a durable run.
+   *
+   * If it is true, each run waits until the lifetime is extended. Default: a run extends the lifetime if the extension
+   * has a callback. Runs extend the lifetime only if `ttlMs` is at least `sessionTtlMs`.
    */
   readonly usesState?: boolean | undefined;
   /** Strings that are added to each model request. They are never stored in the conversation. */
@@ -104,7 +106,8 @@ export interface PromptAddition {
 /** The condition of an addition: one of three objects, or a function. */
 export type AdditionCondition =
   /**
-   * Met if a user or assistant message contains a whole tag of that name or prefix (`x-*`), or the run has handled it.
+   * Met if a user or assistant message contains a whole tag of that name or prefix (`x-*`), or if the run has handled
+   * such a tag.
    */
   | { readonly type: 'tag_present'; readonly tag: string }
   /** Met if the extension's state has the value `equals` under the key; without `equals`, any value. */
@@ -116,8 +119,8 @@ export type AdditionCondition =
   | ((context: ExtensionContext) => Awaitable<boolean>);
 
 /**
- * Guidance on tools by name. `register` throws on a name that is neither that of a tool of the registry's agents, nor in
- * the registry's option `tools`. `register` also accepts the keys in snake_case.
+ * Guidance on tools by name. `register` throws if a name is unknown: it must be the name of a tool of the registry's
+ * agents, or be listed in the registry's option `tools`. `register` also accepts the keys in snake_case.
  */
 export interface ToolConfig {
   /** Offered to the model first, and named as preferred in the system message. */
@@ -126,7 +129,7 @@ export interface ToolConfig {
   readonly avoidedTools?: readonly string[] | undefined;
   /** The order that the system message suggests if a task needs several of these tools. */
   readonly toolOrder?: readonly string[] | undefined;
-  /** If true, the names are checked at the first model call instead, and unknown ones are logged. */
+  /** If true, the names are checked at the first model call and not by `register`. Unknown names are then logged. */
   readonly lazy?: boolean | undefined;
 }
 

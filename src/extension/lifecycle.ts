@@ -25,7 +25,7 @@ export function createLifecycle(
     ({ extension: { toolConfig } }) => toolConfig?.preferredTools ?? toolConfig?.avoidedTools,
   );
   if (input.length === 0 && !hasOutput && !hasPrompt) return undefined;
-  // Only state needs to know that a run has ended.
+  // Only extensions with state need the hooks for the end of a run.
   const mustEnd = registrations.some(mayUseState);
   const state: KeptState = {
     take: (run) => runOf(run).takeWrites() as JsonValue | undefined,

@@ -33,7 +33,7 @@ export class ExtensionMetrics {
     private readonly logger: () => Logger,
   ) {}
 
-  /** False without a sink. */
+  /** True if the registry has a sink. */
   get isOn(): boolean {
     return this.sink !== undefined;
   }

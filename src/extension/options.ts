@@ -22,17 +22,17 @@ export interface ExtensionRegistryOptions {
   /** Time limit of one callback or condition, in milliseconds. Default: 30,000. */
   readonly timeoutMs?: number | undefined;
   /**
-   * The time that all callbacks of one run together may lose by exceeding `timeoutMs`, in milliseconds. After it, a
-   * callback that returns a promise has 1 ms. Default: 60,000, or `timeoutMs` if longer.
+   * The time that all callbacks of one run together may lose by exceeding `timeoutMs`, in milliseconds. After this
+   * time, a callback that returns a promise has 1 ms. Default: 60,000, or `timeoutMs` if longer.
    */
   readonly runTimeoutMs?: number | undefined;
-  /** When an extension that keeps failing is set aside. */
+  /** Decides when an extension that keeps failing is set aside. Its callbacks are then not called for a while. */
   readonly setAside?: SetAsideOptions | undefined;
   /** Time limit of one call of the state store, in milliseconds. Default: 5,000. */
   readonly stateTimeoutMs?: number | undefined;
   /**
-   * The time for which a state store that does not answer is not called, in milliseconds. Calls of state methods fail at
-   * once then. Default: the time that the call took which was not answered.
+   * Time in milliseconds for which the state store is not called after it has not answered a call. State methods fail
+   * at once during this time. Default: the duration of the unanswered call.
    */
   readonly statePauseMs?: number | undefined;
   /**
@@ -53,7 +53,7 @@ export interface ExtensionRegistryOptions {
   readonly onStateAlert?: ((alert: StateAlert) => Awaitable<void>) | undefined;
 }
 
-/** When an extension that keeps failing is set aside. */
+/** Decides when an extension that keeps failing is set aside. */
 interface SetAsideOptions {
   /** The number of failures in a row. `Infinity`: never. Default: 5. */
   readonly failures?: number | undefined;

@@ -30,7 +30,7 @@ export class Registrations {
   private readonly entries = new Map<string, Registration>();
   private planned: CallbackPlan | undefined = undefined;
 
-  /** The extensions that act in a run, without regard to its session. */
+  /** The plan with all extensions, including extensions of a single session. */
   get plan(): CallbackPlan {
     // The sort keeps the order of registration among equal priorities.
     this.planned ??= createPlan(this.list().sort((a, b) => b.extension.priority - a.extension.priority));

@@ -176,7 +176,7 @@ export class ExtensionRegistry implements LifecycleLoader {
     return this.settings.state.stats(session, this.site);
   }
 
-  /** Called by each agent that has the registry in its `loaders`. */
+  /** Adds the registry's lifecycle to an agent. Called by each agent that has the registry in its `loaders`. */
   load(host: LoaderHost): void {
     if (host.signal.aborted) return;
     this.agents.add(host, this.lifecycle());

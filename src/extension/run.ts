@@ -172,12 +172,12 @@ class TimeBudget {
 }
 
 /**
- * One value per run, kept as a property of the run. Entries of a WeakMap survive each collection of the young
- * generation, which takes longer than the run itself.
+ * Stores one value per run, as a property of the run. In a WeakMap, the values would survive short garbage collections.
+ * This makes each collection slower, by more than the time of a run.
  */
 export class RunMap<Value> {
   private readonly key = Symbol('keelson.runValue');
-  /** For contexts that no agent has made. */
+  /** The values of run contexts that were not created by an agent. */
   private readonly others = new WeakMap<RunContext, Value>();
 
   get(run: RunContext): Value | undefined {

@@ -20,7 +20,9 @@ import {
  */
 export type Chain = Readonly<ReturnType<typeof compileChain>>;
 
-/** Decides for each model call whether its text is held. Returns a gate if it is. */
+/**
+ * Called for each model call. Returns the gate that delays its streamed text, or undefined if the text is not delayed.
+ */
 export type HoldStream = Exclude<AgentLifecycle['holdStream'], boolean | undefined>;
 
 /**

@@ -2,7 +2,10 @@ import type { Logger } from '../internal/logger.js';
 import { namesText } from '../internal/names-text.js';
 import { type ManifestDiagnostic, placeText, problemsText } from '../internal/problem.js';
 
-/** Keeps the diagnostics of a reload for `status()`, and logs each error, and each cause of a warning once. */
+/**
+ * Keeps the diagnostics of a reload for `status()`. Logs each error. Logs a warning once if several packages have the
+ * same cause.
+ */
 export class DiagnosticLog {
   private kept: ManifestDiagnostic[] = [];
   private waiting: ManifestDiagnostic[] = [];

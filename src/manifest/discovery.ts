@@ -15,7 +15,7 @@ export interface DiscoveryOptions extends Pick<FolderReading, 'compat' | 'worksp
   readonly followLinks: boolean;
 }
 
-/** The found extension packages in the order of loading, with diagnostics for the ignored ones. */
+/** The found extension packages in the order of loading, with diagnostics for ignored packages. */
 export interface Discovery {
   readonly extensions: readonly ExtensionPackage[];
   readonly diagnostics: readonly ManifestDiagnostic[];
@@ -71,7 +71,8 @@ async function listFolders({ scope, folder }: DiscoveryOptions['roots'][number],
       options.report(ignored(join(folder, entry.name), problem));
       continue;
     }
-    // A directory inside the workspace counts as workspace, even if a link in the user's directory leads there.
+    // A directory inside the workspace has the scope `workspace`, even if it was found through a link in the user's
+    // directory.
     folders.push({ path, scope: workspace.some((root) => isInside(path, root)) ? 'workspace' : scope });
   }
   return folders;

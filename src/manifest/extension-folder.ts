@@ -16,7 +16,7 @@ export interface FolderReading {
   readonly workspaceDir: string;
 }
 
-/** The extension package in a directory, with diagnostics. Both are empty if the directory contains no manifest. */
+/** The extension package in a directory, with diagnostics. A directory without a manifest usually has neither. */
 export interface FolderResult {
   readonly extension?: ExtensionPackage;
   readonly diagnostics: readonly ManifestDiagnostic[];
@@ -49,15 +49,16 @@ export async function readExtensionFolder(root: string, reading: FolderReading):
   }
   if (!hasManifest) return readWithoutManifest(root, reading);
   if (found === undefined) return { diagnostics };
-  // A `manifest.json` of an unknown program is common beside a valid manifest.
+  // Beside a valid manifest, an error in another manifest becomes a warning: many packages have a `manifest.json` of an
+  // unknown program.
   const isOther = ({ level, source }: ManifestDiagnostic) => level === 'error' && source !== found?.extension.source;
   const shown = diagnostics.map((one) => (isOther(one) ? { ...one, level: 'warning' as const } : one));
   return { diagnostics: shown, extension: found.extension };
 }
 
 /**
- * Reads a directory without a manifest, if a program of `compat` reads such a package: it has the name of its directory.
- * Warns about the package of another program.
+ * Reads a directory without a manifest as a package with the name of the directory, if a program of `compat` allows
+ * this. If only another program allows this, returns a diagnostic.
  */
 async function readWithoutManifest(root: string, reading: FolderReading): Promise<FolderResult> {
   const formats = await Promise.all(

@@ -57,13 +57,16 @@ export interface ManifestContent {
   readonly contextFiles: readonly string[];
   /** Names of tools that are hidden from the model while the extension is active. */
   readonly excludedTools: readonly string[];
-  /** Names of hooks with `onFailure: 'block'` that cannot be registered. The extension does not become active then. */
+  /**
+   * Names of hooks with `onFailure: 'block'` that cannot be registered. If there are such hooks, the extension stays
+   * inactive.
+   */
   readonly unreadGuards?: readonly string[] | undefined;
 }
 
 /**
- * The directory that contains an extension package, with links followed: the user's or the workspace. If in doubt,
- * `workspace`.
+ * The location of an extension package after links are followed: the user's directory, or the workspace. If the
+ * location is uncertain, the scope is `workspace`, which needs an approval.
  */
 export type ExtensionPackageScope = 'user' | 'workspace';
 

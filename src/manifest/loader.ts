@@ -48,7 +48,7 @@ export class Manifests implements LifecycleLoader {
     return this.set.config;
   }
 
-  /** Called by the agent. */
+  /** Loads the extension packages into the agent. Called by the agent. */
   async load(host: LoaderHost): Promise<void> {
     if (this.isLoaded) {
       const message =
@@ -59,7 +59,7 @@ export class Manifests implements LifecycleLoader {
     try {
       host.use({
         name: 'extension-approvals',
-        // A run does not begin with parts whose approval was revoked, also by another process.
+        // Removes parts whose approval was revoked, by this process or another one, before a run begins.
         beforeAgent: async () => {
           if (await this.revocations.areNew()) await this.reload();
         },
@@ -73,7 +73,7 @@ export class Manifests implements LifecycleLoader {
     }
   }
 
-  /** Called by the agent. */
+  /** Closes the extension packages and their servers. Called by the agent. */
   async close(): Promise<void> {
     this.set.close();
     await this.parts.close();

@@ -36,7 +36,7 @@ export interface ManifestOptions extends Pick<TrustGateOptions, 'approve' | 'app
   readonly autoEnable?: boolean | undefined;
   /**
    * Manifest formats of other programs to read as well. If a directory has several manifests, the first format of this
-   * list counts. A `manifest.json` counts before all of them. Default: none.
+   * list counts. A `manifest.json` comes before all of these formats. Default: none.
    */
   readonly compat?: readonly Exclude<ManifestFormat, 'native'>[] | undefined;
   /** The host configuration. The values of settings are at `extensions.<name>.<setting>`. */
@@ -158,7 +158,7 @@ function userSkills(folder: string, { appName, userDir }: { appName: string; use
   return folder === `.${appName}/skills` ? join(userDir, 'skills') : resolve(home(), folder);
 }
 
-/** Without a home directory, the user's directory is the one that the system names, even if that is not absolute. */
+/** Returns the home directory. If no absolute one is known, returns the directory that the system names. */
 function home(): string {
   return homeFolder() ?? homedir();
 }

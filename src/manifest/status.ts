@@ -33,14 +33,14 @@ export interface ExtensionPackageStatus {
     readonly isSet: boolean;
     readonly envVar?: string | undefined;
   }[];
-  /** Ids of its skills that are usable now. */
+  /** Ids of the package's skills that can be used now. */
   readonly skills: readonly string[];
 }
 
 /** The return value of `Manifests.status()`. */
 export interface ManifestsStatus {
   readonly extensions: readonly ExtensionPackageStatus[];
-  /** Ids of all skills that are usable now. */
+  /** Ids of all skills that can be used now. */
   readonly skills: readonly string[];
   /** Skill directories that are not approved. */
   readonly pendingSkills: readonly string[];
@@ -48,7 +48,7 @@ export interface ManifestsStatus {
   readonly diagnostics: readonly ManifestDiagnostic[];
 }
 
-/** The changes of a reload, by name. Servers have the name that the agent uses for each. */
+/** The changes of a reload, by name. A server is listed under the name that the agent uses for the server. */
 export interface ManifestsReload {
   readonly extensions: Changes;
   readonly hooks: Changes;

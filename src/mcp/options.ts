@@ -115,7 +115,7 @@ export interface McpTimeouts {
   readonly readyMs?: number | undefined;
   /** Time limit of one request. Each progress notification restarts the limit. Default 60,000. */
   readonly callMs?: number | undefined;
-  /** Time limit of one request in total. Progress notifications do not restart the limit. Default 600,000. */
+  /** Time limit of one request in total. Progress notifications do not extend it. Default 600,000. */
   readonly totalMs?: number | undefined;
 }
 

@@ -16,7 +16,9 @@ export const HOOKS = [
   'afterToolExecute',
 ];
 
-/** Hook names, with patterns for the names of such hooks in other libraries. */
+/**
+ * The hook names of a plugin. `foreign` has patterns that recognise the names that other libraries use for these hooks.
+ */
 export const HOOK_NAMES = {
   hooks: HOOKS,
   foreign: [

@@ -42,8 +42,8 @@ const MISPLACED =
   /^(?:Unexpected token 'export'|Cannot use (?:import statement|'import\.meta') outside a module|await is only valid)/;
 
 /**
- * Imports a file. If the runtime cannot load it, such as some TypeScript, it is loaded through `jiti` if that is
- * installed. A second import returns the cached module, even if the file has changed.
+ * Imports a file. A file that the runtime cannot load, such as some TypeScript, is loaded with `jiti` if that package
+ * is installed. A second import returns the cached module, even if the file has changed.
  */
 function importModule(path: string): Promise<unknown> {
   return importAs(path, pathToFileURL(path).href);
@@ -71,7 +71,7 @@ async function importAs(path: string, url: string): Promise<unknown> {
     const mayNeedJiti = isRefused || UNRESOLVED.includes(code) || name === 'SyntaxError';
     if (!isMisplaced && !(mayNeedJiti && /\.[cm]?tsx?\b/.test(`${path} ${message}`))) throw error;
     const jiti = await loadJiti();
-    // Without a cache on disk: anyone who can write to the cache could choose the code that runs.
+    // `jiti` gets no cache on disk, because anyone who can write to the cache could choose the code that runs.
     if (jiti !== undefined)
       return jiti.createJiti(path, { fsCache: false, moduleCache: !url.includes('?reload=') }).import(path);
     if (isMisplaced) throw new ModuleFormatError(path, error);

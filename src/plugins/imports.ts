@@ -90,8 +90,9 @@ async function filesNamed(named: readonly string[], { workspaceDir, fail }: Name
 }
 
 /**
- * Returns the directory to approve as a whole if a file's imports are unknown: the nearest one with a package.json, or
- * the file's own. Undefined if that directory is the workspace itself or lies outside it.
+ * Returns the directory to approve as a whole if a file's imports are unknown: the nearest directory with a
+ * package.json, or else the file's own directory. Undefined if that directory is the workspace itself or lies outside
+ * it.
  */
 async function folderOf(path: string, workspaceDir: string): Promise<string | undefined> {
   const own = dirname(path);

@@ -143,7 +143,7 @@ class PluginLoading {
     } catch (error) {
       this.plugins.length = before;
       if (made.length > 0) await this.end(made);
-      // A module that exceeded its time limit may still load later, and must be shut down then.
+      // A module that exceeded its time limit may still load later. Its plugins must then be shut down.
       else loading?.then((late) => this.end(late)).catch(() => {});
       this.calling.signal?.throwIfAborted();
       const isOurs = error instanceof PluginLoadError || error instanceof PluginUntrustedError;

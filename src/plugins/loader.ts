@@ -157,7 +157,7 @@ class Load {
 
 type PluginStatus = PluginsStatus['plugins'][number];
 
-/** Beside the status, because options may hold secrets. */
+/** The options of each plugin's entry. They are not a part of the status, because options may contain secrets. */
 const entryOptions = new WeakMap<PluginStatus, PluginEntry['options']>();
 
 /** Returns the options of the configuration entry that loaded a plugin. */

@@ -51,8 +51,8 @@ const OPENCODE =
   /@opencode-ai\/plugin|(['"`])(?:tool\.execute\.(?:before|after)|tool\.definition|chat\.(?:message|params|headers)|experimental\.(?:chat|session)\.[\w.]+|session\.(?:created|error|idle|status)|permission\.ask|shell\.env)\1/;
 
 /**
- * Uses `format` if the entry sets it. Otherwise the export decides, and for a default function the names that the
- * module's source contains.
+ * Returns true if the module exports plugins for opencode. The `format` of the entry decides if it is set, otherwise
+ * the export. For a default function, the names in the module's source decide.
  */
 async function isForOpencode(exported: unknown, { entry: { format }, path }: OpencodeSource): Promise<boolean> {
   if (format !== undefined) return format === 'opencode';

@@ -69,8 +69,8 @@ export interface PluginHooks {
     input: Record<string, unknown>,
   ): Awaitable<{ name: string; input: Record<string, unknown> } | null>;
   /**
-   * Returns the tool result for the model, changed or not. `name` and `input` are those of the executed tool call. If
-   * it throws, the model sees an error instead of the result.
+   * Returns the tool result for the model, changed or not. `name` and `input` belong to the executed tool call. If it
+   * throws, the model sees an error instead of the result.
    */
   afterToolExecute?(
     name: string,

@@ -27,7 +27,7 @@ export interface PluginDecision {
   readonly message?: string | undefined;
 }
 
-/** The part of a trust gate that plugins use. A TrustGate has it too. */
+/** The methods of a trust gate that plugins use. A TrustGate has these methods. */
 export interface PluginGate {
   /** Decides whether the file may be imported. */
   authorize(item: PluginItem): Promise<PluginDecision>;

@@ -1,4 +1,7 @@
-/** A fact about a program, with the URLs of the pages that state it. An `unknown` fact gets the value that is safe. */
+/**
+ * A fact about a program, with the URLs of the pages that state it. A cell is `unknown` if no page states the fact.
+ * `known` then returns a safe value.
+ */
 export type Cell<Value> = { readonly value: Value; readonly sources: readonly string[] } | 'unknown';
 
 /** Returns a function that makes cells with these sources. */

@@ -12,7 +12,10 @@ const hooks = from(GITHUB);
 const both = from(GITHUB, VS_CODE);
 const mcp = from(ADD_SERVERS);
 
-/** The events of Visual Studio Code. All of them share some output fields. */
+/**
+ * The events of Visual Studio Code. At each of these events, a hook may return `continue`, `stopReason` and
+ * `systemMessage`.
+ */
 const VS_CODE_EVENTS = [
   'SessionStart',
   'UserPromptSubmit',

@@ -81,7 +81,7 @@ export interface EntryTable {
   readonly timeout: readonly string[];
   readonly env?: boolean;
   readonly cwd?: boolean;
-  /** Name of a field. If a hook has `true` in this field, a failure of the hook refuses the operation. */
+  /** The name of the field that, if `true`, makes a failure of the hook block the action. */
   readonly failClosed?: string;
   /** True if Keelson reads its own field `onFailure` in files of this program. */
   readonly onFailure?: boolean;

@@ -94,7 +94,7 @@ interface Generation {
   /** The hashes of the configuration file and of all plugin files. */
   readonly content: string;
   readonly items: readonly ComparedItem[];
-  /** Remove the lifecycles from the agent. */
+  /** Functions that remove the lifecycles of the plugins from the agent. */
   removals: readonly (() => void)[];
 }
 

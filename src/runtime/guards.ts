@@ -27,7 +27,7 @@ export function packageGuards(extensions: Manifests): readonly GuardStatus[] {
   ];
 }
 
-/** Returns one line about all guards; undefined without any. */
+/** Returns one line about all guards, or undefined if there are no guards. */
 export function guardsText(guards: readonly GuardStatus[]): string | undefined {
   if (guards.length === 0) return undefined;
   const states = ['active', 'in-doubt', 'blocked', 'error'] as const;

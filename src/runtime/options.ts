@@ -19,8 +19,8 @@ export interface RuntimeOptions extends Pick<TrustGateOptions, 'approve' | 'appr
   readonly appName?: string | undefined;
   /**
    * The workspace directory. Default: the current working directory. Nothing in the workspace is trusted by default, so
-   * `userDir` must lie outside it. The home directory and its parent directories do not count as a workspace: with one
-   * of them only the user's own items load.
+   * `userDir` must lie outside it. The home directory and its parent directories do not count as a workspace. If `cwd`
+   * is one of them, only the user's own items load.
    */
   readonly cwd?: string | undefined;
   /** A custom trust gate, used instead of `approve`, `approveTimeoutMs`, `allow` and `limits`. */

@@ -99,7 +99,8 @@ export class RelayHost implements LoaderHost {
 }
 
 /**
- * False for an agent that is closing: it accepts no lifecycles, and its error would keep the change from other agents.
+ * False for an agent that is closing. Such an agent accepts no lifecycles: it would throw, and the remaining agents
+ * would not get the change.
  */
 function isOpen({ signal }: LoaderHost): boolean {
   return !signal.aborted;

@@ -242,8 +242,8 @@ function diagnosticOf(
 }
 
 function closeOnSignals(runtime: LoadedRuntime): void {
-  // Prepended: a `once` handler of the host is removed from the listeners before it runs, so this listener must see it
-  // first.
+  // This listener runs first. A `once` listener of the host is removed before it runs, so a later listener could not
+  // see that the host handles the signal.
   if (closingOnSignals.size === 0) for (const signal of SIGNALS) process.prependListener(signal, onSignal);
   closingOnSignals.add(runtime);
 }
@@ -257,8 +257,7 @@ function unlisten(): void {
 }
 
 /**
- * Closes every runtime. If no other listener handles the signal, it then sends the signal again, which ends the
- * process.
+ * Closes every runtime. If no other listener handles the signal, then sends the signal again, which ends the process.
  */
 function onSignal(signal: NodeJS.Signals): void {
   const hasOtherListener = isHandled(signal, onSignal);
@@ -269,7 +268,8 @@ function onSignal(signal: NodeJS.Signals): void {
   setImmediate(() => closingOnSignals.size === 0 && unlisten());
   void Promise.allSettled(closing).then(() => {
     if (hasOtherListener || isHandled(signal, onSignal)) return;
-    // With nothing to close, this runs before the callback of `setImmediate`, and a listener would swallow the signal.
+    // If there was nothing to close, the callback of `setImmediate` has not run yet. A listener that remains would
+    // swallow the signal.
     unlisten();
     process.kill(process.pid, signal);
   });

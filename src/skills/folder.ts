@@ -50,7 +50,8 @@ export interface SkillPlace {
  * Returns the path itself if it holds a SKILL.md, or else its subdirectories that do, sorted. Returns an empty list if
  * the directory is missing or unreadable.
  *
- * Also returns a SKILL.md that links outside of the directory; reading that one fails later.
+ * A SKILL.md may be a link that leads outside the directory. Its directory is returned as well, and reading the file
+ * fails later.
  */
 export async function findSkillFolders(root: string, path: string): Promise<readonly string[]> {
   const folder = path === '.' ? root : await resolveInside(root, path);

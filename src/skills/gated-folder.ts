@@ -8,9 +8,9 @@ export type OpenedFolder =
   | { readonly problem: string; readonly isDenied: true; readonly decision: DeniedDecision };
 
 /**
- * Returns a function that asks for approval of a directory if necessary, and returns the directory with the approved
- * content, which is a copy if it is from the workspace. A directory of the user needs no approval, and does not go
- * through the gate, which would record each skill in the approval file.
+ * Returns a function that opens a directory, after the approval that the directory may need. A directory of the
+ * workspace is opened as a copy with the approved content. A directory of the user bypasses the gate, because the gate
+ * would record each skill in the approval file.
  */
 export function gatedFolder(gate: TrustGate, item: TrustItem & { readonly root: string }): () => Promise<OpenedFolder> {
   return async () => {

@@ -56,8 +56,8 @@ export interface LoadedSkills {
 }
 
 /**
- * Loads the skills of the user and of the workspace. If two skills have the same id, the one of the workspace is used.
- * Within one scope, skills of one name get the ids of their directories.
+ * Loads the skills of the user and of the workspace. If two skills have the same id, the skill of the workspace is
+ * used. If several skills of one scope have the same name, their ids contain the names of their directories.
  *
  * @example
  * const workspaceDir = process.cwd();

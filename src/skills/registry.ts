@@ -8,7 +8,10 @@ import type { Skill, SkillBody, SkillEntry } from './skill.js';
 export interface Skills {
   /** Returns all skills. Skills of extension packages come first, in the order of loading. */
   list(): readonly Skill[];
-  /** Returns the skill with this id, or with this name if only one has it. Throws a SkillUnknownError otherwise. */
+  /**
+   * Returns the skill with this id, or with this name if only one skill has the name. Throws a SkillUnknownError
+   * otherwise.
+   */
   get(nameOrId: string): Skill;
   /**
    * Returns a user message with the skill's instructions, with its parameters filled in. Pass it to `run`.

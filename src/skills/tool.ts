@@ -99,7 +99,7 @@ class SkillToolSet implements LiveToolSet {
   }
 }
 
-/** Describes a skill on one line, even if its description has several. */
+/** Describes a skill on one line, even if its description has several lines. */
 function lineOf({ id, description, parameters }: Skill): string {
   const names = parameters.map(({ name, required }) => (required ? `${name} (required)` : name));
   const takes = names.length === 0 ? '' : ` Parameters: ${names.join(', ')}.`;

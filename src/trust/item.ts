@@ -45,7 +45,8 @@ export interface TrustItem {
 /** The placeholder for the directory of the extension package in `command` and `args`. */
 export const EXTENSION_PATH = `\${extensionPath}`;
 /**
- * The variable with the directory of the extension package, for shell command lines. The line itself is not changed.
+ * The environment variable with the directory of the extension package. In a shell command line, the shell expands this
+ * variable; Keelson does not change the line.
  */
 export const EXTENSION_VARIABLE = 'extensionPath';
 

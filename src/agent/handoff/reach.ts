@@ -48,5 +48,7 @@ export function agentsFrom(first: RunEngine, configOf: (agent: RunEngine) => Run
 /** Warns that an agent continues the conversation of an agent that it cannot hand over to. */
 export function warnOfStranger({ agent, logger }: RunConfig, stranger: string): void {
   const name = JSON.stringify(agent);
-  logger.warn(`Agent ${name} continues, because it has no handoff to agent "${stranger}" of the last message.`);
+  logger.warn(
+    `Agent ${name} continues the conversation. The last message is from agent "${stranger}", to which it has no handoff.`,
+  );
 }

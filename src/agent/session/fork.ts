@@ -51,7 +51,10 @@ export async function forkSession(session: StoredSession, { id, at, details }: S
   }
 }
 
-/** Returns the record of the copy: the path, its decisions, the nested runs, and results for open calls. */
+/**
+ * Returns the record of the new session: the entries up to `tip`, their decisions and nested runs, and a result for
+ * each open tool call.
+ */
 function copyOf({ record, agent }: StoredSession, tip: string | undefined): SessionRecord {
   const { ids, clock } = agent.defaults;
   const path = new Set(record.pathTo(tip));

@@ -30,7 +30,7 @@ export interface SendOptions {
 /** A message that was sent to a session, with its state. */
 export interface SentMessage {
   readonly id: string;
-  /** Reads the state of the message from the store: it waits, has joined, or was cancelled. */
+  /** Reads the state of the message from the store: waiting, joined, withdrawn or dropped. */
   state(): Promise<PostState>;
   /** Withdraws the message. Resolves with false if it has already joined. */
   cancel(): Promise<boolean>;

@@ -58,7 +58,7 @@ export class StepOrder {
     });
   }
 
-  /** Called when the step has failed without a result. */
+  /** Removes a step that failed without a result, so that later results do not wait for it. */
   leave(step: OpenStep): void {
     this.open.delete(step);
     void this.giveReady();

@@ -8,7 +8,7 @@ interface HealthRun {
   readonly logger: Logger;
 }
 
-/** When an extension that keeps failing is set aside. */
+/** Decides when an extension that keeps failing is set aside. */
 export interface HealthSettings {
   /** The number of consecutive failures after which the extension is set aside. */
   readonly failures: number;

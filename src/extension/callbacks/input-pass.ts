@@ -58,8 +58,8 @@ function acceptMessages(returned: unknown, messages: readonly Message[]): Input 
 
 /**
  * Keeps the original of each unchanged message, so that a session does not store it again, and copies all others. A
- * message that is not a view is compared with the original at its position, counted from the last original that was
- * found, from the start and from the end.
+ * message that is not a view is compared with up to three originals. These are the message after the last match, then
+ * the messages at its position, counted from the end and from the start.
  */
 function adopt(returned: readonly Message[], current: readonly Message[]): readonly Message[] {
   const shift = current.length - returned.length;

@@ -4,8 +4,8 @@ import type { CallbackPlan } from '../plan.js';
 import { matchesTag } from '../registration.js';
 
 /**
- * Returns the gate for streamed text; undefined if no callback of the plan can change text. Callbacks for whole texts hold
- * all text. Callbacks for tags hold the text from the first tag on that may be theirs.
+ * Returns the gate that delays streamed text, or undefined if no callback of the plan can change text. `onLlmOutput`
+ * and `onPlainText` delay all text. `onTag` delays the text from the first tag on that a handler may match.
  */
 export function streamGate({ output, plain, handlers }: CallbackPlan): StreamGate | undefined {
   if (output.length + plain.length > 0) return (part) => (part.type === 'text-delta' ? undefined : part);

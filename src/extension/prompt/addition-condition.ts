@@ -50,7 +50,7 @@ function isMatch(value: unknown, equals: JsonValue | undefined): boolean {
   return equals === undefined ? value !== undefined && value !== null : isSameData(value, equals);
 }
 
-/** Reads own properties only, since inherited ones are not data of the caller. */
+/** Reads own properties only, since inherited properties are not data of the caller. */
 function valueAt(context: unknown, path: string): unknown {
   let value = context;
   for (const name of path.split('.')) {

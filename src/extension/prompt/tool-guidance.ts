@@ -17,7 +17,7 @@ export function sortTools<T extends ToolSpec>(run: ExtensionRun, tools: readonly
 
 /**
  * Logs a warning if a `lazy` `toolConfig` names unknown tools: once per extension, at the first model call. `register`
- * has checked the others.
+ * has checked the names of every other `toolConfig`.
  */
 export function checkLazyNames({ plan, run, logger, settings }: ExtensionRun): void {
   for (const registration of plan.guidance) {

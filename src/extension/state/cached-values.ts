@@ -1,16 +1,19 @@
 import { entryBytes } from '../../state/state-key.js';
 import type { SessionStateEntry, StateChange, StatePolicy, StateView } from '../../state/state-store.js';
 
-/** A write that the store does not have yet, with the number of calls that are not counted yet. */
+/** A write that the store does not have yet. `calls` is the number of calls that the store must still count. */
 export type PendingWrite = SessionStateEntry & { readonly calls: number };
 
 /** One key of an extension. */
 export interface CachedValue {
   readonly extension: string;
   readonly key: string;
-  /** The current value, also if the store does not have it yet. Null: the key is absent. Undefined: it is unknown. */
+  /**
+   * The current value, even if the store does not have it yet. Null: the key is absent. Undefined: the value is
+   * unknown.
+   */
   value: string | null | undefined;
-  /** The last value that callbacks have read or written. Undefined if they have read none. */
+  /** The value that callbacks saw last, when they read or wrote it. Undefined until a callback has read the key. */
   seen: string | null | undefined;
   /** The write that the store does not have yet. `isNew` is true if the key is absent in the store. */
   pending: (PendingWrite & { readonly isNew: boolean }) | undefined;
@@ -24,7 +27,9 @@ const EMPTY: StateView = { bytes: 0, extensions: {}, values: [], complete: [] };
 export class CachedValues {
   /** The time of the last read. */
   readAt = Number.NEGATIVE_INFINITY;
-  /** Grows when values become unknown or the store gets one. A read that was started before is out of date. */
+  /**
+   * Grows when values are forgotten or a write has reached the store. A read that began at a lower version is repeated.
+   */
   version = 0;
   private readonly entries = new Map<string, CachedValue>();
   private bytes = 0;
@@ -70,7 +75,7 @@ export class CachedValues {
     return { stored: true, evicted: [], bytesBefore: this.bytes - added, bytesAfter: this.bytes };
   }
 
-  /** Sets a value that the store gets later. `calls` is the number of calls to count then. */
+  /** Sets a value that is sent to the store later. `calls` is the number of calls that the store then counts. */
   putLater(entry: CachedValue, value: string, calls: number): StateChange {
     const { extension, key, pending: earlier } = entry;
     const ifValue = earlier === undefined ? entry.seen : earlier.ifValue;
@@ -79,7 +84,7 @@ export class CachedValues {
     return this.put(entry, value);
   }
 
-  /** Replaces all values by those that the store had at a time, except pending writes. */
+  /** Replaces all values, except pending writes, by the values that the store had at the time `readAt`. */
   learn({ bytes, extensions, values, complete }: StateView, readAt: number): void {
     this.readAt = readAt;
     this.bytes = bytes;
@@ -90,7 +95,7 @@ export class CachedValues {
     for (const entry of this.list('pending')) this.put(entry, entry.pending?.value ?? '');
   }
 
-  /** Forgets one key, the keys of an extension, or all. Returns the number of keys that only a pending write created. */
+  /** Forgets one key, the keys of an extension, or all keys. Returns the number of keys that the store never had. */
   drop(extension?: string, key?: string): number {
     let count = 0;
     for (const [id, entry] of this.entries) {

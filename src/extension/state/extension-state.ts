@@ -23,7 +23,7 @@ export interface StateRun {
   readonly session: string;
   /** The extensions that act in the run. */
   readonly extensions: readonly string[];
-  /** True if the session ends with the run, and has no state before. */
+  /** True if the session exists only for this run. The store then has no state of the session before the run. */
   readonly isNew: boolean;
 }
 
@@ -60,7 +60,7 @@ export class ExtensionState {
     return true;
   }
 
-  /** Ends a run that another attempt goes on with. Its writes are dropped, because the other attempt repeats them. */
+  /** Ends a run that another attempt continues. Drops its writes, because that attempt repeats them. */
   abandon(session: string): void {
     const cache = this.caches.get(session);
     if (cache === undefined) return;
@@ -68,7 +68,7 @@ export class ExtensionState {
     if (cache.runs === 0) this.caches.delete(session);
   }
 
-  /** Ends a run that has entered: sends its writes to the store. */
+  /** Ends a run that called `enter`. Sends the writes of the run to the store. */
   async leave(session: string, site: StateSite): Promise<void> {
     const cache = this.caches.get(session);
     if (cache === undefined) return;
@@ -111,7 +111,10 @@ export class ExtensionState {
     if (!isPending) this.access.count('set', scope.extension);
   }
 
-  /** Replaces a value by a function of it. Repeats the function if the value was changed in the meantime. */
+  /**
+   * Replaces a value by the return value of `update`, which gets the value. Calls `update` again if the value was
+   * changed in the meantime.
+   */
   async update<T>(scope: StateScope, change: StateUpdate<T>, site: StateSite): Promise<T> {
     const id = JSON.stringify([scope.extension, scope.session, change.key]);
     const before = this.updating.get(id) ?? Promise.resolve();
@@ -135,7 +138,7 @@ export class ExtensionState {
     site.logger.info(`Extension "${extension}" cleared ${what} in session "${session}".`, details);
   }
 
-  /** The cache of a session with a run, if the store has batches; otherwise the store. */
+  /** Returns the cache of a session that a run uses, if the store has batches. Otherwise returns the store. */
   private placeOf({ session }: StateScope): SessionCache | StoreAccess {
     return this.caches.get(session) ?? this.access;
   }

@@ -10,7 +10,7 @@ const REFRESH_MS = 10_000;
 export interface WriteResult {
   /** True if the value was refused because of its condition. */
   readonly conflict?: boolean | undefined;
-  /** True if the store gets the value with the next flush. */
+  /** True if the next flush sends the value to the store. */
   readonly isPending?: boolean | undefined;
 }
 
@@ -29,7 +29,8 @@ export class SessionCache {
   private flushing: Promise<void> = Promise.resolve();
 
   /**
-   * `isNew` is true if the store has no state of the session yet. The run then removes the session's state at its end.
+   * `isNew` is true for a session that exists only for one run. The store has no state of the session before the run,
+   * and the run removes the session's state at the end.
    */
   constructor(
     private readonly session: string,
@@ -64,7 +65,10 @@ export class SessionCache {
     return flushed;
   }
 
-  /** Ends a run: waits for its calls, and sends its changes. Removes the state of a session that ends with the run. */
+  /**
+   * Ends a run: waits for its calls and sends its changes. If the session exists only for this run, removes its state
+   * instead.
+   */
   async finish(site: StateSite): Promise<void> {
     while (this.unfinished.size > 0) await Promise.allSettled(this.unfinished);
     if (!this.isNew) return this.flush(site);
@@ -72,7 +76,10 @@ export class SessionCache {
     if (!this.values.isLocal) await this.access.clearSession(this.session, site);
   }
 
-  /** Forgets one key, the keys of an extension, or all, also pending writes. Returns the number of new keys. */
+  /**
+   * Forgets one key, the keys of an extension, or all keys, with their pending writes. Returns the number of keys that
+   * the store never had.
+   */
   drop(extension?: string, key?: string): number {
     return this.values.drop(extension, key);
   }
@@ -104,7 +111,7 @@ export class SessionCache {
     const { value, ifValue } = given;
     const fits = values.fits(entry, value, access.policy);
     if (fits && values.isLocal) {
-      // No other process can change a session that ends with the run.
+      // No other process can change a session that exists only for this run.
       if (ifValue !== undefined && values.valueOf(entry) !== ifValue) return { conflict: true };
       access.accept(scope, { entry: given, change: values.putLater(entry, value, 0) }, site.logger);
       return {};
@@ -113,11 +120,11 @@ export class SessionCache {
       values.putLater(entry, value, 1);
       return { isPending: true };
     }
-    // The store compares the value, and evicts other values, only by what it has.
+    // The store can only compare and evict values that it has, so pending writes are sent first.
     if (entry.pending !== undefined || (!fits && values.list('pending').length > 0)) await this.flush(site);
     values.isLocal = false;
     const change = await access.set(scope, given, site);
-    // A read that is under way may have the value from before the write.
+    // Makes a read that has already started begin again, because it may return the value from before the write.
     values.version += 1;
     if (!change.conflict) values.put(entry, value);
     if (!isPlain(change)) this.values.forget();
@@ -136,7 +143,7 @@ export class SessionCache {
     }
   }
 
-  /** Returns the value of a key. Reads the session first if it is unknown, or was read too long ago. */
+  /** Returns the value of a key. Reads the session first if it was not read yet, or was read too long ago. */
   private async open({ extension }: StateScope, key: string, site: StateSite): Promise<CachedValue> {
     checkStateKey(key);
     if (!this.values.isLocal && site.clock.now() >= this.values.readAt + REFRESH_MS) {
@@ -206,7 +213,7 @@ export class SessionCache {
   }
 }
 
-/** True if the write changed nothing but its value. */
+/** True if the write changed only its own value. */
 function isPlain({ stored, evicted }: StateChange): boolean {
   return stored && evicted.length === 0;
 }

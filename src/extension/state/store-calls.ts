@@ -10,7 +10,7 @@ import { StateStoreError } from '../error.js';
 export interface StateSite {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Gets each write, if the run is durable. Its writes are then batched, because they are stored with its steps. */
+  /** Collects the writes of a durable run, which are stored with the steps of the run. Undefined for other runs. */
   readonly written?: StateWrite[] | undefined;
 }
 
@@ -38,7 +38,10 @@ interface Pending {
 /** The time limits of store calls. */
 export interface StoreTimes {
   readonly timeoutMs: number;
-  /** The time for which a store that does not answer is not called. Default: the time that the failed call took. */
+  /**
+   * The time for which the store is not called after it has not answered a call. Default: the duration of the
+   * unanswered call.
+   */
   readonly pauseMs: number | undefined;
 }
 

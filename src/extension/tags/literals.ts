@@ -21,11 +21,14 @@ export class Literals {
     this.lateEnd = lateBlocks(text);
   }
 
-  /** Returns the literal that starts at `index`, at which the expression of the scan has matched. */
+  /**
+   * Returns the literal that starts at `index`. The second argument is the match of the scan's expression at this
+   * index.
+   */
   at(index: number, [match, fence, info = '']: readonly (string | undefined)[]): Literal {
     if (match === '`') return { end: this.lateEnd(index) ?? this.spanEnd(index), isCode: true };
     if (match !== undefined && fence !== undefined) {
-      // A `<` after the fence is a tag after a closing fence, so this fence opens no block.
+      // A `<` after the fence begins a tag. A tag may follow only a closing fence, so this fence opens no block.
       const isBlock = !/^[ \t]*</.test(info) && (fence.startsWith('~') || !info.includes('`'));
       const fenceStart = index + match.length - info.length - fence.length;
       return { end: isBlock ? this.fenceEnd(fence, index + match.length) : this.spanEnd(fenceStart), isCode: true };

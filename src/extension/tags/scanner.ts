@@ -19,7 +19,7 @@ const ATTRIBUTE = '[^\\s"\'<>/=`]+(?:\\s*=\\s*(?:"[^"<]*"|\'[^\'<]*\'|[^\\s"\'=<
 const TAG = new RegExp(`^<(?:/(${NAME})\\s*|(${NAME})((?:\\s+${ATTRIBUTE})*)\\s*(/?))>`, 'u');
 const ATTRIBUTES = /([^\s"'<>/=`]+)(?:\s*=\s*(?:"([^"<]*)"|'([^'<]*)'|([^\s"'=<>`]+)))?/g;
 
-/** Which tags a scan returns. */
+/** Selects the tags that a scan returns. */
 export interface WantedTags {
   /** Returns true for the name of a tag with a handler. */
   isWanted(name: string): boolean;
@@ -63,7 +63,10 @@ interface Skipped {
 /** Collects the wanted tags, and counts the sections that are open. */
 class TagScan {
   readonly tokens: TagToken[] = [];
-  /** For each name, where the code ends in which its open sections began; 0 outside of code. */
+  /**
+   * For each tag name, one number for each open section: the end of the code in which the section began, or 0 outside
+   * code.
+   */
   private readonly open = new Map<string, number[]>();
   private nextBracket = -1;
 
@@ -73,7 +76,10 @@ class TagScan {
     if (this.wanted.isWanted(token.name)) this.add(token, 0);
   }
 
-  /** Returns the index at which the scan continues: the end of the stretch, or of the tag that closes a section in it. */
+  /**
+   * Returns the index at which the scan continues: the end of the skipped text, or of a closing tag in this text whose
+   * section began before the text.
+   */
   skip(text: string, { from, end, isCode }: Skipped): number {
     let at = from;
     for (let start = this.bracket(text, at); start < end; start = this.bracket(text, at)) {

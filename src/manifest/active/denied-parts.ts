@@ -19,7 +19,7 @@ export class DeniedParts {
     return decision.allowed;
   }
 
-  /** Notes a server that nobody can approve. Other problems of a server are reported when it connects. */
+  /** Records a server that nobody can approve. Any other problem of a server is reported when the server connects. */
   async checkServer(part: TrustItem): Promise<void> {
     const decision = await this.gate.authorize(part);
     const isReported = decision.allowed || isApprovable(decision) || decision.reason === 'no-executable';

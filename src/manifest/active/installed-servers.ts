@@ -14,7 +14,7 @@ export interface ExtensionPackageServer {
   readonly name: string;
   /** The name that the agent uses: `<extension>-<server>`, or the name of the extension if both names are equal. */
   readonly id: string;
-  /** `left-out`: a server with precedence has the name `id`. */
+  /** `left-out`: a server that takes precedence already has the name `id`. */
   readonly state: McpServerState | 'left-out';
 }
 
@@ -40,10 +40,11 @@ export class InstalledServers {
   ) {}
 
   /**
-   * Replaces the servers with those of the given extension packages. Tools change at once. The servers of a package that
-   * was not prepared again stay as they are. Resolves when each other server is connected, waits for an approval or has
-   * failed. An unchanged server keeps its connection. If `graceful`, open calls of a removed server get their results
-   * before it ends. Otherwise they fail, and the promise waits for its end.
+   * Replaces the servers with those of the given extension packages. Tools change at once. The servers of a package
+   * that was not prepared again stay as they are. Resolves when each server of a newly prepared package is connected,
+   * waits for an approval or has failed. An unchanged server keeps its connection. If `graceful`, a removed server ends
+   * after its open calls have their results. Otherwise its open calls fail, and the promise waits for the end of the
+   * server.
    */
   async replace(all: readonly PreparedExtension[], { graceful }: { readonly graceful: boolean }): Promise<Changes> {
     const wanted = this.wantedOf(all);

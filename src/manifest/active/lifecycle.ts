@@ -38,7 +38,10 @@ function withInstructions(messages: readonly Message[], content: string): readon
   return [...messages.slice(0, index), { role: 'system', content }, ...messages.slice(index)];
 }
 
-/** The tools that active extension packages hide from the model. A name may be that of the package's own program. */
+/**
+ * The tools that active extension packages hide from the model. A package may use the tool names of the program whose
+ * manifest format it has.
+ */
 export class HiddenTools {
   private readonly hiding: readonly PreparedExtension[];
   private isChecked = false;
@@ -58,7 +61,10 @@ export class HiddenTools {
     return tools.filter((tool) => !this.hiding.some((prepared) => this.hides(prepared, tool)));
   }
 
-  /** Returns a warning for each extension package that hides none of the tools. Checks once. */
+  /**
+   * Returns a warning for each extension package that hides none of the tools. Only the first call checks the tools;
+   * later calls return no warning.
+   */
   check(tools: () => readonly Tool[]): readonly ManifestDiagnostic[] {
     if (this.isChecked) return [];
     this.isChecked = true;

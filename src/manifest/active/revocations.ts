@@ -3,7 +3,7 @@ import type { TrustStore } from '../../trust/approvals/store.js';
 
 type Approvals = Awaited<ReturnType<TrustStore['list']>>;
 
-/** Runs changes one after another, and notices approvals of a workspace that are gone, also if another process revoked them. */
+/** Runs changes one after another. Detects approvals of a workspace that this process or another one has revoked. */
 export class Revocations {
   private seen: Approvals | undefined = undefined;
   private known: ReadonlySet<string> = new Set();

@@ -25,7 +25,7 @@ export interface ExtensionTexts {
   readonly context: string;
   /** Names of hidden tools. */
   readonly excludedTools: readonly string[];
-  /** Reason for a denial, and the decision of the gate if it denied. No text may be read then. */
+  /** Set if the texts must not be read: the reason, and the decision of the gate if the gate denied them. */
   readonly denied: TextDenial | undefined;
   readonly diagnostics: readonly ManifestDiagnostic[];
 }
@@ -35,7 +35,7 @@ interface TextDenial {
   readonly decision?: DeniedDecision | undefined;
 }
 
-/** The texts of an extension package that has none, or none that is approved. */
+/** The result for an extension package without texts, or without approved texts. */
 export const NO_TEXTS = { skills: [], context: '', excludedTools: [] } as const;
 
 /** Options of `loadExtensionTexts`. */
@@ -128,8 +128,8 @@ async function loadFolders(
 }
 
 /**
- * Adds the commands to the skills. Of two with one id the first is used: a skill before a command, as in Claude Code
- * too.
+ * Adds the commands to the skills. If a skill and a command have the same id, the skill is used, as in Claude Code. If
+ * two skills or two commands have the same id, the first is used.
  */
 function addCommands(extension: string, skills: readonly SkillEntry[], commands: readonly SkillEntry[]) {
   const named = [...withDistinctIds(skills)];

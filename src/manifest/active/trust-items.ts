@@ -78,12 +78,16 @@ export function originOf({ extension, scope }: JudgedExtension, workspaceDir: st
   const { name, source, root, format } = extension;
   const { argsRequired } = formatOf(format);
   const urlMeans = known(programOf(format)?.servers?.urlMeans, 'http');
-  // A package of the user keeps its precedence if the host treats it as one of the workspace.
+  // The host may treat a package of the user as one of the workspace. The servers of such a package keep the precedence
+  // of the user.
   const precedence = extension.scope;
   return { scope, precedence, source, root, program: format, extension: name, workspaceDir, argsRequired, urlMeans };
 }
 
-/** Returns the server's name for the agent. It depends on the names in the manifest alone, so that no other server changes it. */
+/**
+ * Returns the name that the agent uses for a server. The name depends only on the manifest, so that it stays the same
+ * if other servers are added.
+ */
 export function serverId(extension: string, server: string): string {
   return extension === server ? server : `${extension}-${server}`;
 }

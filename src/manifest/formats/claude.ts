@@ -72,13 +72,16 @@ async function readClaudeManifest(folder: CompatFolder): Promise<CompatManifest>
   };
 }
 
-/** True if the plugin's own directory is a skill. Applies only without a `skills` directory or key. */
+/** True if the plugin's own directory is a skill. False for a plugin with a `skills` directory or key. */
 async function isSkillItself(root: string, { skills }: JsonObject): Promise<boolean> {
   if (skills !== undefined || (await resolveInside(root, 'skills')) !== undefined) return false;
   return (await resolveInside(root, SKILL_FILE)) !== undefined;
 }
 
-/** Option values are replaced by environment variables. Their values are read only when the text is used. */
+/**
+ * Returns the replacements for placeholders. A placeholder of an option becomes an environment variable, whose value is
+ * read only when the text is used.
+ */
 function replacementsFor(settings: readonly SettingDefinition[], workspaceDir: string): Replacements {
   const options = settings.map(({ name, envVar }) => [`user_config.${name}`, `\${${envVar}}`] as const);
   const folders = { CLAUDE_PLUGIN_ROOT: EXTENSION_PATH, CLAUDE_PROJECT_DIR: workspaceDir };

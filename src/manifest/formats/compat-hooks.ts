@@ -108,7 +108,7 @@ function soleDialect(matches: (dialect: CompatDialect) => boolean): CompatDialec
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Returns the events of a program that no other program has. Includes events that Keelson does not support. */
+/** Returns the events that only this program has, including events that Keelson does not support. */
 function eventsOnlyIn(dialect: CompatDialect): readonly string[] {
   const others = DIALECTS.filter((other) => other !== dialect).flatMap((other) =>
     Object.keys(dialectOf(other).facts.events),

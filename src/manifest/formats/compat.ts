@@ -27,7 +27,7 @@ export interface CompatManifest {
   /** Hook files, relative to the extension. `inlineHooks` are the hooks in the manifest itself. */
   readonly hookFiles: readonly string[];
   readonly inlineHooks: readonly JsonValue[];
-  /** Files and directories of parts that Keelson does not support. The existing ones are reported. */
+  /** Files and directories of parts that Keelson does not support. Each of them that exists is reported. */
   readonly unsupported: readonly string[];
 }
 
@@ -78,9 +78,7 @@ export async function readCompatManifest(
   };
 }
 
-/**
- * Reports each file or directory of the package that Keelson does not support. Skips a path that was reported already.
- */
+/** Reports each unsupported file or directory that exists, unless the manifest has a key with the same name. */
 async function reportParts(unsupported: readonly string[], root: string, problems: ProblemLists): Promise<void> {
   const known = [...problems.warnings, ...problems.notes].map(({ path }) => path);
   for (const path of unsupported) {
@@ -88,7 +86,7 @@ async function reportParts(unsupported: readonly string[], root: string, problem
   }
 }
 
-/** Reads a JSON file. Reports duplicate and forbidden keys, and the problems of an existing file that is unreadable. */
+/** Reads a JSON file. Reports duplicate and forbidden keys, and a file that exists but cannot be read. */
 async function readInto(root: string, path: string, problems: ManifestProblem[]): Promise<JsonValue | undefined> {
   const parsed = await readJsonFile(root, path);
   if (parsed === undefined) return undefined;

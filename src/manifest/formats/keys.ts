@@ -13,7 +13,10 @@ export interface KeyRules {
 
 /** The problems of a manifest by level. */
 export interface ProblemLists {
-  /** Lost guards. A missing guard looks like a guard that has nothing to block. */
+  /**
+   * Lost guards. They are errors, because a run without the guard looks like a run in which the guard had nothing to
+   * block.
+   */
   readonly errors: ManifestProblem[];
   readonly warnings: ManifestProblem[];
   readonly notes: ManifestProblem[];

@@ -22,7 +22,7 @@ export class Redactor {
     let shown = '';
     let from = 0;
     for (const { start, end } of spans.sort((a, b) => a.start - b.start)) {
-      // Overlapping spans are one: a secret may contain another.
+      // Joins overlapping matches, because one secret may contain another secret.
       if (start >= from) shown += text.slice(from, start) + REDACTED;
       from = Math.max(from, end);
     }
@@ -74,7 +74,10 @@ export class Redactor {
   }
 }
 
-/** Returns the forms of a value that are redacted: the value itself, in a URL, in JSON, and the whole in Base64. */
+/**
+ * Returns the strings to redact for a secret: the secret itself, and its forms in a URL, in JSON and in Base64. In
+ * Base64, only the whole secret is found.
+ */
 function formsOf(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
   // Without padding, Base64 is found with and without padding. The bytes are valid Unicode, unlike some strings.

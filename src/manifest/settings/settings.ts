@@ -82,7 +82,7 @@ function find(
   return setting.default === undefined ? {} : { value: setting.default };
 }
 
-/** The message omits the value, which may be a secret in the wrong place. */
+/** The message omits the value, because it may be a secret that was stored under the wrong setting. */
 function validated(setting: SettingDefinition, value: SettingValue | undefined, source: string) {
   if (value !== undefined) return { value };
   return { problem: { setting: setting.name, message: `${source} must be ${expectedOf(setting)}` } };

@@ -186,8 +186,8 @@ const NEEDED = ['envFile', 'envHttpHeaders', 'headersHelper', 'bearerTokenEnvVar
 const RESTRICTS = /allow|den[iy]|block|forbid|disable|enable|exclude|include|only|restrict|permission/i;
 
 /**
- * True for an unknown field that should be reported: it may restrict the server, the server may not start without it,
- * or it looks like a misspelt known field.
+ * True for an unknown field that must not be ignored: it may restrict the server, the server may need it to start, or
+ * it looks like a misspelt name.
  */
 function isMissed(field: string): boolean {
   const name = fold(field);

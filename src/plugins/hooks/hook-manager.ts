@@ -25,7 +25,10 @@ export interface HookManagerOptions {
  * never thrown.
  */
 export interface HookManager extends LifecycleLoader {
-  /** Calls `onInit` of each plugin unless it was called, and adds the lifecycles. `loaders: [hooks]` calls this. */
+  /**
+   * Calls `onInit` of each plugin unless it was called, and adds the lifecycles. An agent with `loaders: [hooks]` calls
+   * this method.
+   */
   load(host: LoaderHost): Promise<void>;
   /**
    * Adds a plugin. Throws a PluginInvalidError if the plugin is invalid, and a PluginConflictError if its name is

@@ -25,8 +25,9 @@ export interface PluginGroup {
 }
 
 /**
- * Creates one lifecycle for each plugin, in their order. Wraps would pass a tool result from the last plugin to the
- * first. So the innermost lifecycle passes the result to every plugin, from the first to the last.
+ * Creates one lifecycle for each plugin, in the order of the plugins. Nested `wrapToolCall` hooks would give a tool
+ * result to the last plugin first. So the innermost lifecycle alone passes the result to all plugins, from the first to
+ * the last.
  */
 export function pluginLifecycles(parts: readonly PluginPart[], group: PluginGroup): AgentLifecycle[] {
   const last = parts.findLast((part) => part.beforeTool !== undefined || part.afterTool !== undefined);

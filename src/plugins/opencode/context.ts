@@ -46,7 +46,7 @@ function logInto(logger: Logger) {
 function absent(name: string, known: Readonly<Record<string, unknown>> = {}): unknown {
   return new Proxy(() => unavailable(name), {
     get(_target, key) {
-      // Awaiting or printing the feature is not a call.
+      // These keys are read when the feature is awaited or printed, which must not fail.
       if (typeof key === 'symbol' || key === 'then') return undefined;
       return Object.hasOwn(known, key) ? known[key] : absent(`${name}.${key}`);
     },

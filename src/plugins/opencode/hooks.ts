@@ -42,7 +42,10 @@ const CALLED = [
  */
 const IDLE = /^(config|auth|provider|tool\.definition|(?!tool\.)[a-z_]+(\.[\w-]+)+)$/;
 
-/** Hook names, with patterns for the names of such hooks in other libraries. */
+/**
+ * The hook names that are checked. `foreign` has patterns that recognise the names that other libraries use for these
+ * hooks.
+ */
 const NAMES = {
   hooks: CALLED,
   foreign: [

@@ -87,7 +87,8 @@ async function disposeOf(made: readonly unknown[], { logger }: OpencodeHost): Pr
 }
 
 /**
- * Returns a unique plugin name. The directory is added for a file called `index` and for a name that is already taken.
+ * Returns a unique plugin name. The name of the directory is added for a file called `index`, and if the name is
+ * already taken.
  */
 function nameOf(name: string, { path, packageName, host, owners }: OpencodeSource): string {
   if (packageName !== undefined) return `${packageName}/${name}`.slice(-128);

@@ -108,8 +108,8 @@ function textOf(parts: readonly MessagePart[]): string {
 }
 
 /**
- * Returns the request with the system instructions that the plugin returns. If the plugin fails or leaves none, the
- * instructions stay unchanged.
+ * Returns the request with the system instructions that the plugin returns. If the plugin fails or removes all
+ * instructions, the instructions stay unchanged.
  */
 async function passSystem(request: ModelCallRequest, from: OpencodeRun) {
   const { run, messages } = request;

@@ -3,7 +3,7 @@ import type { AiSdkModel } from './model.js';
 
 type Ttl = '5m' | '1h';
 
-/** Returns the provider options of a cache breakpoint. Returns undefined for a provider that needs none. */
+/** Returns the provider options of a cache breakpoint. Returns undefined for a provider that needs no breakpoints. */
 function markFor({ provider, modelId }: AiSdkModel, ttl: Ttl): WireObject | undefined {
   const lifetime = ttl === '1h' ? { ttl } : {};
   if (/^amazon-bedrock/.test(provider) && !/anthropic/.test(provider)) {

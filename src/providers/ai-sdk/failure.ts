@@ -82,7 +82,7 @@ function statusFailure(provider: string, thrown: WireObject, status: number): Pr
   });
 }
 
-/** Returns the response headers. An error of the AI gateway has none, but its cause does. */
+/** Returns the response headers. An error of the AI gateway has no headers, but its cause has them. */
 function responseHeadersOf({ responseHeaders, cause }: WireObject): unknown {
   return responseHeaders ?? (isObject(cause) ? cause.responseHeaders : undefined);
 }

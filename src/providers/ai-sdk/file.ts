@@ -24,7 +24,7 @@ interface DownloadRequest {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Calls `download` once for each URL in the messages that the model does not read. */
+/** Downloads the files of the messages whose URLs the model cannot read itself. Calls `download` once for each URL. */
 export async function downloadsFor(messages: readonly Message[], request: DownloadRequest): Promise<Downloads> {
   const files = messages.flatMap(filesIn).filter(({ data }) => data instanceof URL);
   if (files.length === 0) return new Map();

@@ -35,8 +35,8 @@ export function toolOptions({ tools, toolChoice }: ModelRequest, target: ToolTar
 }
 
 /**
- * Returns the prompt in which the arguments of tool calls have the names of the request. Call it after the tool options
- * were made.
+ * Renames the arguments of earlier tool calls in a prompt to the property names that the tools of the request have.
+ * Call it after `toolOptions`, which chooses the names.
  */
 export function withSentArguments(
   prompt: readonly WireObject[],
@@ -46,7 +46,7 @@ export function withSentArguments(
   return isClaude(target.model) ? withWireArguments(prompt, functionTools(tools, target)) : prompt;
 }
 
-/** Returns the response in which the arguments of tool calls have the tools' own names. */
+/** Renames the arguments of tool calls in a response back to the tools' own property names. */
 export function withReadArguments(response: ModelResponse, { tools }: ModelRequest, target: ToolTarget): ModelResponse {
   return isClaude(target.model) ? withOwnArguments(response, functionTools(tools, target)) : response;
 }
@@ -56,8 +56,8 @@ function functionTools(tools: readonly ToolSpec[], { providerTools = {} }: ToolT
 }
 
 /**
- * Returns the rules for tools. The provider refuses a whole request if one tool breaks its rules, through the AI SDK as
- * well.
+ * Returns the provider's rules for tools. Even through the AI SDK, the provider refuses a whole request if one tool
+ * breaks a rule.
  */
 function rulesOf(model: AiSdkModel, definedTools: number): ToolRules {
   const provider = familyOf(model.provider);

@@ -60,11 +60,11 @@ function isAnthropic(baseURL: string | undefined): boolean {
 }
 
 /**
- * Returns client options that keep credentials of the environment away from other servers. The client requires a key,
- * so it gets a placeholder.
+ * Returns client options that send no credentials of the environment to another server. `apiKey` is a placeholder,
+ * because the client requires a key.
  *
- * Removes the headers of `ANTHROPIC_CUSTOM_HEADERS` by name. If such a header has a credential, it gets the given key
- * instead.
+ * Each header of `ANTHROPIC_CUSTOM_HEADERS` is set to null, so that the client omits it. If the application passed its
+ * key as a string, `Authorization` and `x-api-key` contain this key instead.
  */
 function withoutEnvironment(given: Connection<AnthropicClient>['apiKey']) {
   const lines = environment().ANTHROPIC_CUSTOM_HEADERS?.split('\n') ?? [];

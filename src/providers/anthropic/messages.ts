@@ -109,7 +109,7 @@ class ConversationWriter {
 
   /**
    * Converts an assistant message. Removes trailing thinking blocks, which the API refuses. An answer that was cut off
-   * may end with one.
+   * may end with such a block.
    */
   private assistantBlocks(message: AssistantMessage): readonly WireObject[] {
     const blocks = message.content.flatMap((part) => this.assistantBlock(part, message === this.last));

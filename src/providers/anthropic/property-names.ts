@@ -39,8 +39,9 @@ function renamedParameters(inputSchema: JsonSchema, renames: Renames): WireObjec
 }
 
 /**
- * Returns the messages in which the arguments of tool calls have the names of the request. Accepts messages in the form
- * of the API or of the AI SDK. Call it after the parameters of the tools were converted.
+ * Renames the arguments of earlier tool calls to the property names that the tools of the request have. Accepts
+ * messages in the form of the API or of the AI SDK. Call it after the tools were converted, because the conversion
+ * chooses the names.
  */
 export function withWireArguments(messages: readonly WireObject[], tools: readonly ToolSpec[]): readonly WireObject[] {
   const renames = renamesByTool(tools);
@@ -55,7 +56,7 @@ export function withWireArguments(messages: readonly WireObject[], tools: readon
   );
 }
 
-/** Returns the response in which the arguments of tool calls have the tools' own names. */
+/** Renames the arguments of tool calls in a response back to the tools' own property names. */
 export function withOwnArguments(response: ModelResponse, tools: readonly ToolSpec[]): ModelResponse {
   const renames = renamesByTool(tools);
   if (renames.size === 0) return response;
@@ -67,7 +68,7 @@ export function withOwnArguments(response: ModelResponse, tools: readonly ToolSp
   return { ...response, content: content as ModelResponse['content'] };
 }
 
-/** Returns the names that differ in requests. `parameters` is the schema of the tool as the request has it. */
+/** Returns the properties that have another name in requests. `parameters` is the schema that the request contains. */
 function renamesOf(inputSchema: JsonSchema, parameters: WireObject): Renames {
   const before = known.get(inputSchema);
   if (before !== undefined) return before;

@@ -97,7 +97,10 @@ function meansRoot(reference: string): boolean {
   return reference === '#' || reference.startsWith('#/');
 }
 
-/** Changes `#/properties/$filter` to `#/properties/_filter`, also inside `then` and other schemas of the same object. */
+/**
+ * Returns a reference with the new names of renamed properties. Changes `#/properties/$filter` to
+ * `#/properties/_filter`, even inside `then` and other schemas of the same object.
+ */
 function renamedReference(reference: string, renames: Renames): string {
   const steps = stepsOf(reference) ?? [];
   const moved = [...steps];

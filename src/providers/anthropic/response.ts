@@ -33,7 +33,10 @@ export function readMessage(message: WireObject, model: string): ModelResponse {
   };
 }
 
-/** Returns the other fields of the message, such as its id and the server's usage counts. */
+/**
+ * Returns the metadata of the response: all fields of the message except its type, role and content, such as its id and
+ * the server's usage counts.
+ */
 function metadata({ type, role, content, ...fields }: WireObject): Pick<ModelResponse, 'providerMetadata'> {
   const anthropic = present(fields);
   return hasFields(anthropic) ? { providerMetadata: { anthropic } } : {};

@@ -7,7 +7,7 @@ export function isChatOnly(model: string): boolean {
   return CHAT_ONLY.test(baseOf(model));
 }
 
-/** True for a reasoning model, and undefined for an unknown name, such as that of an Azure deployment. */
+/** True for a reasoning model, and undefined for an unknown name, such as the name of an Azure deployment. */
 export function reasons(model: string): boolean | undefined {
   const name = baseOf(model);
   if (DOES_NOT_REASON.test(name)) return false;

@@ -50,7 +50,8 @@ export function readEvents(text: string, provider: string, take: TakeEvent): voi
  * Returns the body of Keelson's own client. For a client of the application, returns only a body that is not an event
  * stream.
  *
- * Instrumentation may observe the streams of such a client, and Bedrock has its own stream format.
+ * A client of the application reads its event streams itself. Instrumentation may observe these streams, and Bedrock
+ * has another format.
  */
 function bodyOf({ response }: Answer, isOwnClient: boolean): AsyncIterable<unknown> | readonly unknown[] | undefined {
   if (isOwnClient && response?.body === null) return [];

@@ -182,7 +182,7 @@ function retryAfterOf(error: WireObject): number | undefined {
   return Number.isFinite(waitMs) ? Math.max(0, waitMs) : undefined;
 }
 
-/** Returns the delay from the body, in seconds. Google sends it only there. */
+/** Returns the delay from the body, in seconds. Google sends the delay only in the body. */
 function retryDelayIn(body: unknown): string | undefined {
   const first: unknown = Array.isArray(body) ? body[0] : body;
   const { error = first } = isObject(first) ? first : {};

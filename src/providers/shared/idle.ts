@@ -28,13 +28,16 @@ export class IdleWatch {
     this.idleMs = request.idleMs ?? IDLE_MS;
   }
 
-  /** Call it with each part of the response. */
+  /** Restarts the wait. Must be called for each part of the response. */
   hear(): void {
     this.heardAt = this.clock.now();
     if (this.timer === undefined) this.wait(this.idleMs);
   }
 
-  /** Call it with each other event that shows work on the response. */
+  /**
+   * Restarts the wait, if it has begun. Must be called for each event that is not a part of the response, but shows
+   * that the provider still works.
+   */
   hearMore(): void {
     if (this.timer !== undefined) this.heardAt = this.clock.now();
   }

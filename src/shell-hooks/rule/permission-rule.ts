@@ -31,7 +31,10 @@ export function compilePermissionRule(text: string): PermissionRule | undefined 
   return isCovered && ((call) => call.names.some(isTool) && isCovered(call));
 }
 
-/** Returns true for `a)|Bash(b`, the specifier of `Bash(a)|Bash(b)`. */
+/**
+ * Returns true if a specifier closes a parenthesis that it has not opened. The string `Bash(a)|Bash(b)` contains two
+ * rules, and has such a specifier: `a)|Bash(b`.
+ */
 function closesEarly(specifier: string): boolean {
   let open = 0;
   for (const [piece] of specifier.matchAll(/\\[\s\S]|[()]/g)) {

@@ -232,7 +232,7 @@ export class EventProgress<Value> {
   }
 }
 
-/** Returns the name, or the name with the first number from 2 that no output has. */
+/** Returns the name if it is free. Otherwise appends `#` and the lowest number from 2 on that makes the name free. */
 function freeName(name: string, taken: object): string {
   if (!Object.hasOwn(taken, name)) return name;
   let number = 2;

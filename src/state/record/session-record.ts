@@ -98,8 +98,8 @@ export class SessionRecord {
   }
 
   /**
-   * The calls of the latest suspension on the current branch without a result or a decision. Also the open calls whose
-   * nested run waits.
+   * The open tool calls of the current branch that wait. A call of the latest suspension waits until it has a decision
+   * or a result. A call also waits while its nested run is suspended.
    */
   get pending(): Suspension | undefined {
     const { openTurn } = this;

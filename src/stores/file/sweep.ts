@@ -44,8 +44,8 @@ export class FolderSweep {
   }
 
   /**
-   * Returns true if the modification time of the log has passed, which is the time at which its session expires. Also
-   * true for a directory without a log.
+   * Returns true if the session has expired, or if the directory has no log. The modification time of the log is the
+   * time at which the session expires.
    */
   private async isExpired(name: string, now: number): Promise<boolean> {
     const end = await stat(join(this.folder, name, 'log')).then(

@@ -71,7 +71,9 @@ export class FileVault<State> {
     );
   }
 
-  /** Runs a step on the state of an id. When the promise resolves, the log contains the lines of the step. */
+  /**
+   * Runs a step on the state that is stored under an id. Resolves after the log contains the lines that the step wrote.
+   */
   async run<Result>(id: string, step: VaultStep<State, Result>): Promise<Result> {
     const result = await this.runNamed(this.nameOf(id), step);
     await this.tidy();
@@ -212,9 +214,8 @@ export class FileVault<State> {
   }
 
   /**
-   * Writes the lines of a batch. Returns true if the log then matches the state. Returns false if a write fails, such
-   * as on a full disk, and no line of the batch is durable. So the batch of a mere read, which only restarts the
-   * lifetime, succeeds.
+   * Writes the lines of a batch. Returns true if the log then matches the state. A full disk may refuse a line that
+   * only renews a lifetime. The call then returns false and does not fail, so that reads still succeed.
    */
   private async write(
     lock: FolderLock,

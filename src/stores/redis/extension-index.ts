@@ -2,7 +2,7 @@ import { pairsIn, RedisScript, type RunScript, textsOf } from './connection.js';
 
 const readScript = new RedisScript(`return redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')`);
 
-/** Each write increases the score of an entry, so that a repeated write is recognised by another score. */
+/** Each write increases the score of an entry, so that `removeScript` recognises an entry that was written again. */
 const writeScript = new RedisScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -21,9 +21,7 @@ if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('ZREM', KEY
 return false
 `);
 
-/**
- * An entry of an extension's index: a session in which the extension may have state, and its score when it was read.
- */
+/** An index entry of an extension: a session, and the score that it had when the index was read. */
 export interface IndexedSession {
   readonly session: string;
   readonly score: string;

@@ -48,7 +48,7 @@ export class RedisOwnerIndex {
     await this.run(writeScript, [this.key], [`${updatedAt}`, toKeyPiece(id), ttl]);
   }
 
-  /** Returns at least `count` sessions after a position, or all that there are. */
+  /** Returns at least `count` sessions after a position, or all sessions after the position if they are fewer. */
   async read(after: ListPosition | undefined, count: number): Promise<ListPosition[]> {
     const start = after === undefined ? '+inf' : `${after.updatedAt}`;
     const reply = textsOf(await this.run(readScript, [this.key], [start, `${count}`]));

@@ -151,7 +151,8 @@ export class RedisSessionStore implements SessionStore {
   }
 
   /**
-   * The lifetime of an index: twice the lifetime of a session. A call that finds an older index entry writes it again.
+   * The lifetime of an index, which is twice the lifetime of a session. A call that finds an older index entry writes
+   * the entry again.
    */
   private get indexTtl(): string {
     return Number.isFinite(this.ttlMs) ? `${2 * this.ttlMs}` : '0';

@@ -60,7 +60,9 @@ export class SqliteDatabase {
     return this.retry('BEGIN IMMEDIATE', work);
   }
 
-  /** As `write`, but does not flush the disk. Until the next `write` flushes it, a power failure may undo the work. */
+  /**
+   * Same as `write`, but does not flush the disk. Until the next `write` flushes it, a power failure may undo the work.
+   */
   writeLater<T>(work: Work<T>): Promise<T> {
     return this.retry(BEGIN_LATER, work);
   }

@@ -12,7 +12,7 @@ export interface SessionRow extends SummaryColumns {
   readonly ends: number | null;
   readonly context: number;
   readonly waits: string | null;
-  /** The token of the claim. Null if no run holds the claim; then the other columns have no meaning. */
+  /** The token of the claim. Null if no run holds the claim. The other columns of the claim then have no meaning. */
   readonly claim_token: string | null;
   readonly claim_run: string;
   readonly claim_by: string | null;
@@ -24,7 +24,9 @@ export interface SessionRow extends SummaryColumns {
   readonly claim_process: string;
 }
 
-/** The time of a call, and the end of the lifetime that starts with the call. Null means never. */
+/**
+ * The time of a call. `ends` is the time at which a session that is used now expires, or null if sessions never expire.
+ */
 export interface Moment {
   readonly now: number;
   readonly ends: number | null;

@@ -150,8 +150,8 @@ export class SqliteSessionStore implements SessionStore {
   }
 
   /**
-   * Tries to claim a session. If the claim of another process is late and was not checked, returns this process
-   * instead.
+   * Tries to claim a session. If the claim of another process is late, and the caller has not checked whether that
+   * process is alive, returns that process.
    */
   private tryClaim(db: SqliteSession, id: string, { claim, details, checked }: Attempt): ClaimAnswer | string {
     const moment = this.moment();
@@ -168,7 +168,9 @@ export class SqliteSessionStore implements SessionStore {
     return { ...answer, entries: this.decode(id, bodiesIn(db, row, answer), answer.offset) };
   }
 
-  /** Runs `work` on a log with the entries from a position on, and stores what `work` adds. */
+  /**
+   * Runs `work` on the log of a session, with the entries from position `from` on. Stores the entries that `work` adds.
+   */
   private add<Answer>(id: string, from: number, work: LogWork<Answer>): Promise<Answer | undefined> {
     return this.database.write((db) => {
       const { now, ends } = this.moment();

@@ -90,7 +90,7 @@ export function sessionEnd({ sessionTtlMs }: StatePolicy, now: number): number {
   return Math.min(now + Math.floor(sessionTtlMs), Number.MAX_SAFE_INTEGER);
 }
 
-/** Returns the time at which a value expires if its last use is now. Null means with its session. */
+/** Returns the time at which a value expires if its last use is now. Null if the value expires with its session. */
 export function valueEnd({ ttlMs, sessionTtlMs }: StatePolicy, now: number): number | null {
   return ttlMs >= sessionTtlMs ? null : Math.min(now + Math.floor(ttlMs), Number.MAX_SAFE_INTEGER);
 }

@@ -53,7 +53,7 @@ export type AssertLifecycleArguments<Context> = unknown extends Context
  * Runs a lifecycle on a real agent with scripted models, and checks that it keeps its contract. Among other rules:
  *
  * - every tool call keeps exactly one result;
- * - a hook neither swallows an abort nor goes on after it;
+ * - a hook neither swallows an abort nor continues after it;
  * - no hook fails or hangs when models and tools fail, hang or exceed their time limits;
  * - streamed text is the text of the response;
  * - concurrent runs share no data;

@@ -7,7 +7,7 @@ interface RejectionSource {
   off(event: 'unhandledRejection', listener: (reason: unknown) => void): unknown;
 }
 
-/** Reports every unhandled rejection, if the runtime emits them. The returned function stops that. */
+/** Reports every unhandled rejection, if the runtime emits events for them. The returned function ends the reports. */
 export function watchRejections(report: Report): () => void {
   const { process } = globalThis as { readonly process?: Partial<RejectionSource> };
   if (typeof process?.on !== 'function' || typeof process.off !== 'function') return () => {};

@@ -14,7 +14,9 @@ const REPLAYED: readonly (() => Scenario)[] = Object.values<() => Scenario>(SCEN
   (make) => make().timeouts === undefined,
 );
 
-/** Lets the system clock go on between a run and its replay, so that a hook that reads it differs. */
+/**
+ * The pause between a run and its replay. It makes a hook that reads the system clock behave differently in the replay.
+ */
 const PAUSE_MS = 5;
 
 /** Runs each scenario durably, then again from its journal. Both must take the same steps and end in the same way. */

@@ -16,7 +16,7 @@ export interface ContractSubject<Store> {
   open(): Awaitable<Store>;
   /** Moves the clock of the store. Default: waits. */
   pass?(ms: number): Awaitable<unknown>;
-  /** Runs after each case, also after a failed one. */
+  /** Runs after each case, even if the case failed. */
   close?(store: Store): Awaitable<unknown>;
 }
 

@@ -55,7 +55,7 @@ export function scriptedModel(
     requests,
     generate(request) {
       if (record) requests.push(copyRequest(request));
-      // A real client does not send an aborted call, so it uses no step.
+      // An aborted call uses no step, because a real client would not send the call.
       if (request.signal?.aborted) return Promise.reject(request.signal.reason);
       return play.next(request);
     },

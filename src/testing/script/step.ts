@@ -42,7 +42,7 @@ export interface AnswerOptions {
   readonly reasoning?: string | undefined;
   /** Tool calls after the text. */
   readonly calls?: readonly ScriptedCall[] | undefined;
-  /** Token usage. Default: that of the model, 10 input tokens and 5 output tokens. */
+  /** Token usage. Default: the usage of the model, 10 input tokens and 5 output tokens. */
   readonly usage?: ScriptedUsage | undefined;
   /** The reason why the answer ended. Default: `tool-calls` if there are calls, `stop` otherwise. */
   readonly finishReason?: FinishReason | undefined;

@@ -124,7 +124,7 @@ function watchNext({ observer, call }: Watch, next: Next): Next {
         throw error;
       },
     );
-    // Like the agent loop: a `next` that the hook does not await must not be an unhandled rejection.
+    // As in the agent loop, a rejection of `next` is not reported as unhandled if the hook does not await `next`.
     outcome.catch(() => {});
     return outcome;
   };

@@ -3,8 +3,8 @@ import { checkMessages } from '../../model/check-messages.js';
 import { type Message, toolCallsOf } from '../../model/message.js';
 
 /**
- * Returns a problem that would make a provider reject the conversation. These are a tool call without exactly one
- * result, a result without its call, and results in another order than the calls.
+ * Returns a problem that would make a provider reject the conversation. Each tool call needs exactly one result and
+ * each result a call, in the same order.
  *
  * Open tool calls at the end are allowed only if `mayWait` is true.
  */

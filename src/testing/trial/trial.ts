@@ -55,7 +55,7 @@ export interface Trial {
   close(): Promise<void>;
 }
 
-/** Creates a trial of one lifecycle or of none. Throws if an agent rejects the lifecycle. */
+/** Creates a trial with one lifecycle, or without a lifecycle. Throws if an agent rejects the lifecycle. */
 export function createTrial(subjects: readonly [AgentLifecycle<never>?], options: TrialOptions): Trial {
   // Lets an agent validate the lifecycle itself, because the observer passes on only known members.
   new Agent<never>({ model: scriptedModel([]), lifecycle: subjects as readonly AgentLifecycle<never>[] });
@@ -67,7 +67,8 @@ export function createTrial(subjects: readonly [AgentLifecycle<never>?], options
     tools: trialTools(),
     lifecycle: observer ? [observer.lifecycle] : [],
     logger: failureLogger(subject && nameOf(subject), options.report),
-    // Ends hanging tools even without abort: a lifecycle with a cache may call one in a run that has no time limit.
+    // Ends a hanging tool even if the run is not aborted. A lifecycle with a cache may call a hanging tool in a run
+    // that has no time limit.
     timeouts: { toolMs: Math.ceil(options.limitMs / 10) },
   });
   const parts: TrialParts = { agent, observer, options };

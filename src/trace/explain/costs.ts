@@ -154,7 +154,7 @@ interface Sum {
   readonly index: number;
 }
 
-/** Returns an amount of US dollars for people. */
+/** Formats an amount of US dollars for display, such as `$0.42`. */
 export function moneyText(dollars: number): string {
   return dollars > 0 && dollars < 0.01 ? `$${dollars.toPrecision(2)}` : `$${dollars.toFixed(2)}`;
 }

@@ -13,7 +13,10 @@ interface AgUIUsage {
  * A tool call or an answer that waits for a decision. The client sends a `resume` entry whose payload is `{ approved }`.
  */
 export interface AgUIInterrupt {
-  /** The id of the tool call, or `answer`. In a nested run, it follows the ids of `path` and `/`. */
+  /**
+   * The id of the tool call, or `answer`. In a nested run, the ids of the enclosing tool calls come first, joined by
+   * `/`.
+   */
   readonly id: string;
   readonly reason: 'tool_call' | 'answer';
   /**

@@ -49,7 +49,7 @@ class BodyParser {
   private messages: unknown[] = [];
   /** The last message that is not the marker of a summary, or the tool results at the end. */
   private last: { readonly message: Sized; readonly index: number }[] = [];
-  /** The number of bytes of the tool results at the end, without the last one. */
+  /** The size in bytes of the messages in `last`, except the newest of them. */
   private lastBytes = 0;
   private bytes = 0;
 

@@ -3,7 +3,7 @@ import type { Usage } from '../../model/model.js';
 
 /** A tool call that waits for a decision or for its result. */
 export interface SSEPendingCall {
-  /** The id of the call. In a nested run, it follows the ids of `path` and `/`. */
+  /** The id of the call. For a call of a nested run, the ids of `path` and the call's own id, joined by `/`. */
   readonly id: string;
   /** The ids of the enclosing tool calls, outermost first. Absent for a call of the outermost run. */
   readonly path?: readonly string[] | undefined;
@@ -19,7 +19,7 @@ export interface SSEPendingCall {
 /** An answer that waits for a decision. */
 export interface SSEPendingAnswer {
   readonly type: 'answer';
-  /** `answer`. In a nested run, it follows the ids of `path` and `/`. */
+  /** The string `answer`. In a nested run, the ids of `path` and `answer`, joined by `/`. */
   readonly id: string;
   /** The ids of the enclosing tool calls, outermost first. Absent for the answer of the outermost run. */
   readonly path?: readonly string[] | undefined;

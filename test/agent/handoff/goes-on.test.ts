@@ -69,7 +69,7 @@ describe('the next run', () => {
 
     expect(text).toBe('Hello.');
     expect(logger.lines).toEqual([
-      'warn: Agent "triage" continues, because it has no handoff to agent "sales" of the last message.',
+      'warn: Agent "triage" continues the conversation. The last message is from agent "sales", to which it has no handoff.',
     ]);
   });
 

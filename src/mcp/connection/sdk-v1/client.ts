@@ -17,11 +17,18 @@ export async function loadSdk(): Promise<Sdk> {
     return {
       revisions: ['2025-11-25'],
       createClient: (transport, options) => new ClientV1(sdk, transport, options),
-      loadAuth: async () => {
-        const { auth, extractWWWAuthenticateParams } = await import('@modelcontextprotocol/sdk/client/auth.js');
-        return { auth: auth as AuthSdk['auth'], challengeIn: extractWWWAuthenticateParams };
-      },
+      loadAuth,
     };
+  } catch (error) {
+    throw new PackageMissingError('@modelcontextprotocol/sdk', error);
+  }
+}
+
+async function loadAuth(): Promise<AuthSdk> {
+  // Bundlers tolerate a missing package only if it is imported inside `try`.
+  try {
+    const { auth, extractWWWAuthenticateParams } = await import('@modelcontextprotocol/sdk/client/auth.js');
+    return { auth: auth as AuthSdk['auth'], challengeIn: extractWWWAuthenticateParams };
   } catch (error) {
     throw new PackageMissingError('@modelcontextprotocol/sdk', error);
   }

@@ -17,8 +17,8 @@ export interface ToolRules {
 const warned = new WeakMap<Logger, Set<string>>();
 
 /**
- * Converts the tools of a request to the form of a provider. Leaves out tools because of which the provider would
- * refuse the whole request, and logs one warning for each.
+ * Converts the tools of a request to the form of a provider. Leaves out each tool that would make the provider refuse
+ * the whole request, and logs one warning for the tool.
  */
 export function acceptedTools(
   tools: readonly ToolSpec[],

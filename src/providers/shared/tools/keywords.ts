@@ -62,7 +62,10 @@ const rules = new Map<string, ValueRule>([
   ],
 ]);
 
-/** The problem with a value that cannot be dropped. */
+/**
+ * Says why the value of a keyword is invalid. The keyword cannot be dropped, because the schema would then have another
+ * meaning.
+ */
 export interface ValueProblem {
   readonly problem: string;
 }

@@ -45,7 +45,7 @@ export async function readSummary(folder: string): Promise<StoredSummary | undef
 /**
  * The files beside the log of a session: its claim, its summary with its lifetime, and the bookmark.
  *
- * Each file names the uid of its session or the mark of its log. A file that belongs to another one is ignored.
+ * Each file names the uid of its session or the mark of its log. A file of another session or log is ignored.
  */
 export class SessionSideFiles implements SideFiles<SessionFile> {
   constructor(private readonly index: OwnerIndex) {}

@@ -39,7 +39,7 @@ export async function released(store: SessionStore, id: string, { token = 'x', l
   return store.append(id, { token, length, entries: [], release: true });
 }
 
-/** Adds entries to a session, and lets go of it. */
+/** Claims a session, adds entries and releases the claim. */
 export async function added(
   store: SessionStore,
   id: string,

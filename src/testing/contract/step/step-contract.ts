@@ -83,7 +83,7 @@ const VALUES: JsonObject = {
 
 const cases = {
   async 'a step gives the value of its work'({ execute }: Subject) {
-    // A string, because the engine also stores what a program returns, in a way of its own.
+    // Returns a string, because the engine may change other values when it stores the result of a program.
     const given = await execute(newId(), async ({ step }) =>
       JSON.stringify(await step('values', async () => VALUES, { key: `${step.id}:values`, kind: 'tool' })),
     );

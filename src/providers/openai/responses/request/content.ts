@@ -23,8 +23,8 @@ export function resultPart(part: ContentPart): WireObject {
 }
 
 /**
- * Converts a content part. Fields in `providerMetadata.openai.fields`, such as `detail` or `file_id`, replace those of
- * the part.
+ * Converts a content part. Fields in `providerMetadata.openai.fields`, such as `detail` or `file_id`, replace fields of
+ * the converted part.
  */
 function contentPart(part: ContentPart): WireObject {
   const { fields } = openaiOf(part);

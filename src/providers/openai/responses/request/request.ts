@@ -25,7 +25,8 @@ const ENCRYPTED = 'reasoning.encrypted_content';
  * Returns the body of a request with the whole conversation. `settings.providerOptions.openai` overrides other fields
  * except `stream`; `undefined` removes a field.
  *
- * Its `tools` and `include` are added to those of the request, and the fields of its `text` and `reasoning` are merged.
+ * The `tools` and `include` of these options are appended to the lists of the request. The fields of their `text` and
+ * `reasoning` are merged with the fields of the request.
  */
 export function toResponsesRequest(request: ModelRequest, target: RequestTarget): WireObject {
   const { messages, toolChoice, output, settings = {}, onPart } = request;

@@ -12,7 +12,7 @@ export interface ResponseSource {
 
 /** The response to which an item belongs. */
 export interface ItemContext extends ResponseSource {
-  /** Contains true after a commentary, and false after another text. */
+  /** The kinds of text that the response contains so far: true for a commentary, false for any other text. */
   readonly written: Set<boolean>;
   /** The ids of the calls so far. */
   readonly ids: Set<string>;
@@ -128,7 +128,10 @@ function callWithOutput(item: WireObject, name: string, { model, ids, unnamed }:
   return { type: 'tool-call', id, name, input, providerExecuted: true, ...metadata };
 }
 
-/** Returns the parts of a generated picture. A file part represents the whole item. */
+/**
+ * Returns a generated picture as a call and a file. Only the file part keeps the output item, so that a later request
+ * contains the item once.
+ */
 function imageParts(item: WireObject, { model, ids }: ItemContext): readonly AssistantPart[] {
   const id = uniqueId(item.id, ids);
   const { revised_prompt, size, quality, background, output_format } = item;

@@ -32,7 +32,7 @@ export class StreamedResponse {
   private response: WireObject | undefined = undefined;
   private unread: WireObject | undefined = undefined;
   private hasSummary = false;
-  /** The index of the last message with text: of a commentary (true), and of another text (false). */
+  /** The index of the last message with text, by the kind of text: true for a commentary, false for any other text. */
   private readonly lastIndexes = new Map<boolean, unknown>();
 
   constructor(private readonly push: (part: ModelPart) => void) {}
