@@ -10,7 +10,6 @@ export type { ResumeDecision, ResumeDecisions } from './agent/run/resume/continu
 export type { Timeouts } from './agent/run/run-config.js';
 export {
   type CompletedRun,
-  type NestedRun,
   OutputInvalidError,
   type PendingAnswer,
   type PendingCall,
@@ -86,6 +85,7 @@ export type {
   Usage,
 } from './model/model.js';
 export { ModelError, ResponseInvalidError, RunError } from './model/run-error.js';
+export { MemorySessionStore } from './state/memory-session-store.js';
 export { messagesOf, modelMessagesOf } from './state/record/derive.js';
 export type { Entry } from './state/record/entry.js';
 export { defineTool } from './tools/define-tool.js';

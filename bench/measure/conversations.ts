@@ -42,7 +42,7 @@ export async function measureConversations(setting: Setting): Promise<Figure[]> 
 }
 
 async function inMemory(setting: Setting): Promise<Figure[]> {
-  const { MemorySessionStore } = await load<typeof Stores>(setting, 'store.js');
+  const { MemorySessionStore } = await load<typeof Keelson>(setting, 'index.js');
   return measurePlace(setting, { name: 'memory', store: new MemorySessionStore() });
 }
 

@@ -33,7 +33,7 @@ export async function countSessionCalls(setting: Setting): Promise<Figure[]> {
 }
 
 async function inMemory(setting: Setting): Promise<Figure[]> {
-  const { MemorySessionStore } = await load<typeof Stores>(setting, 'store.js');
+  const { MemorySessionStore } = await load<typeof Keelson>(setting, 'index.js');
   return countRuns(setting, { name: 'memory', store: new MemorySessionStore() });
 }
 

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type * as Keelson from '../../src/index.js';
-import type * as Stores from '../../src/stores/store.js';
 import { digits, type Figure } from '../driver/figure.js';
 import { ANSWER, fakeModel } from '../work/script.mjs';
 import type { Setting } from './measurement.js';
@@ -18,8 +17,7 @@ export async function measureSessions({ builds }: Setting): Promise<Figure[]> {
 
 /** Counts the messages that a store returns while a session is opened, runs once and is closed. */
 async function countLoaded(build: string): Promise<Figure> {
-  const { Agent } = (await import(build)) as typeof Keelson;
-  const { MemorySessionStore } = (await import(new URL('store.js', build).href)) as typeof Stores;
+  const { Agent, MemorySessionStore } = (await import(build)) as typeof Keelson;
   const store = new MemorySessionStore();
   const text = (at: number) => ({ role: 'user', content: `message ${at}` }) as const;
   const entries = Array.from({ length: STORED }, (_, at) => ({

@@ -6,9 +6,7 @@ import { ANSWER, fakeModel } from './script.mjs';
 const [build = '', count = ''] = process.argv.slice(2);
 const sessions = Number(count);
 /** @type {typeof import('keelson')} */
-const { Agent } = await import(build);
-/** @type {typeof import('keelson/store')} */
-const { MemorySessionStore } = await import(new URL('store.js', build).href);
+const { Agent, MemorySessionStore } = await import(build);
 
 const agent = new Agent({ model: fakeModel(ANSWER), store: new MemorySessionStore() });
 

@@ -1,7 +1,6 @@
-import { Agent } from 'keelson';
-import { MemoryRunLog, MemorySessionStore } from 'keelson/store';
+import { Agent, MemorySessionStore } from 'keelson';
 import { delays, scriptedModel } from 'keelson/testing';
-import { createAgentHandler } from 'keelson/ui';
+import { createAgentHandler, MemoryRunLog } from 'keelson/ui';
 
 // All web servers share a store and a run log. Here, two servers share the memory of one process.
 const store = new MemorySessionStore();

@@ -1,6 +1,5 @@
-import { Agent } from 'keelson';
+import { Agent, MemorySessionStore } from 'keelson';
 import { FileSessionStore } from 'keelson/file';
-import { MemorySessionStore } from 'keelson/store';
 import { scriptedModel } from 'keelson/testing';
 
 // Only this choice differs between stores.

@@ -1,9 +1,8 @@
 // Fragments that docs/durable.md and docs/durable-adapter.md show. Run to see that they work.
 import assert from 'node:assert/strict';
-import { Agent, type AgentLifecycle, defineTool } from 'keelson';
+import { Agent, type AgentLifecycle, defineTool, MemorySessionStore } from 'keelson';
 import { type BlobStore, durable, type MemoryStep, memoryStep, type Step } from 'keelson/durable';
 import { approval } from 'keelson/lifecycles';
-import { MemorySessionStore } from 'keelson/store';
 import { type StepProgram, scriptedModel, stepContract } from 'keelson/testing';
 import { z } from 'zod';
 

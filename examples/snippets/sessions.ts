@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict';
-import { Agent, type Entry, SessionBusyError, textOf } from 'keelson';
+import { Agent, type Entry, MemorySessionStore, SessionBusyError, textOf } from 'keelson';
 import { compaction } from 'keelson/lifecycles';
-import {
-  type AppendAnswer,
-  type ClaimAnswer,
-  MemorySessionStore,
-  type PostAnswer,
-  type RecordQuery,
-  type SessionAppend,
-  type SessionClaim,
-  type SessionDetails,
-  type SessionHolder,
-  type SessionQuery,
-  type SessionRenewal,
-  type SessionStore,
+import type {
+  AppendAnswer,
+  ClaimAnswer,
+  PostAnswer,
+  RecordQuery,
+  SessionAppend,
+  SessionClaim,
+  SessionDetails,
+  SessionHolder,
+  SessionQuery,
+  SessionRenewal,
+  SessionStore,
 } from 'keelson/store';
 import { delays, says, scriptedModel, sessionStoreContract } from 'keelson/testing';
 

@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict';
-import { Agent, type JsonValue } from 'keelson';
-import { extensions } from 'keelson/extension';
+import { Agent, type JsonValue, MemorySessionStore } from 'keelson';
+import { extensions, MemoryStateStore } from 'keelson/extension';
 import { migrate, PostgresSessionStore, PostgresStateStore } from 'keelson/postgres';
 import { type SqliteClient, SqliteSessionStore, SqliteStateStore } from 'keelson/sqlite';
-import {
-  MemoryRunLog,
-  MemorySessionStore,
-  MemoryStateStore,
-  type RunLog,
-  type RunOutcome,
-  type SessionStore,
-} from 'keelson/store';
+import type { RunLog, RunOutcome, SessionStore } from 'keelson/store';
 import { runLogContract, scriptedModel, sessionStoreContract, stateStoreContract } from 'keelson/testing';
+import { MemoryRunLog } from 'keelson/ui';
 import postgres from 'postgres';
 
 const model = scriptedModel(() => 'Aye.');

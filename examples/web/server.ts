@@ -19,8 +19,8 @@ import {
 import { FileSessionStore } from 'keelson/file';
 import { approval, compaction, retryModelCalls } from 'keelson/lifecycles';
 import { openai } from 'keelson/openai';
-import { MemoryRunLog, type SessionPage } from 'keelson/store';
-import { createAgentHandler, toNodeListener } from 'keelson/ui';
+import type { SessionPage } from 'keelson/store';
+import { createAgentHandler, MemoryRunLog, toNodeListener } from 'keelson/ui';
 import { z } from 'zod';
 import { scriptedAnswers } from './script.js';
 

@@ -3,6 +3,7 @@
  *
  * @packageDocumentation
  */
+export { MemoryStateStore, type MemoryStateStoreOptions } from '../state/memory-state-store.js';
 export type { StatePolicy, StateView } from '../state/state-store.js';
 export type { MetricLabels, MetricsSink } from '../telemetry/metrics.js';
 export type { ExtensionContext, TagContext } from './context.js';

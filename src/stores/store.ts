@@ -1,13 +1,10 @@
 /**
- * The interfaces of the stores for conversations, run logs and extension state, each with a store in memory.
+ * The interfaces of the stores for conversations, run logs and extension state.
  *
  * @packageDocumentation
  */
-export { MemorySessionStore } from '../state/memory-session-store.js';
-export { MemoryStateStore, type MemoryStateStoreOptions } from '../state/memory-state-store.js';
 export type { EntryBody, MessageBody, Post, PostBody } from '../state/record/entry.js';
 export type { PostState } from '../state/record/posts.js';
-export { MemoryRunLog, type MemoryRunLogOptions } from '../state/run-log/memory-run-log.js';
 export {
   type LoggedEvent,
   type RunLog,

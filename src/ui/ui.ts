@@ -4,6 +4,7 @@
  * @packageDocumentation
  */
 export { WatchedRunError } from '../agent/session/session-error.js';
+export { MemoryRunLog, type MemoryRunLogOptions } from '../state/run-log/memory-run-log.js';
 export type { AgUIEvent, AgUIMessage } from './ag-ui/ag-ui-event.js';
 export {
   type AgUIResponseOptions,

@@ -1,5 +1,12 @@
-import { Agent, type AgentLifecycle, type AgentOptions, HookAction, type Logger, type Model } from 'keelson';
-import { MemorySessionStore } from 'keelson/store';
+import {
+  Agent,
+  type AgentLifecycle,
+  type AgentOptions,
+  HookAction,
+  type Logger,
+  MemorySessionStore,
+  type Model,
+} from 'keelson';
 import { calls, scriptedModel } from 'keelson/testing';
 import { expect, test, vi } from 'vitest';
 import { fakeClock } from '../support/agent/fake-clock.js';

@@ -1,5 +1,4 @@
-import { Agent, type AgentLifecycle } from 'keelson';
-import { MemorySessionStore } from 'keelson/store';
+import { Agent, type AgentLifecycle, MemorySessionStore } from 'keelson';
 import { calls, hangs, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { fastClock } from '../support/agent/fake-clock.js';

@@ -1,7 +1,6 @@
-import { Agent, textOf } from 'keelson';
-import { MemoryRunLog, MemorySessionStore } from 'keelson/store';
+import { Agent, MemorySessionStore, textOf } from 'keelson';
 import { calls, hangs, scriptedModel, streams } from 'keelson/testing';
-import { createAgentHandler } from 'keelson/ui';
+import { createAgentHandler, MemoryRunLog } from 'keelson/ui';
 import { describe, expect, test } from 'vitest';
 import { fakeClock } from '../support/agent/fake-clock.js';
 import { toolOf } from '../support/agent/sample-tools.js';

@@ -4,13 +4,13 @@ import {
   type AgentEvent,
   type AgentLifecycle,
   HookAction,
+  MemorySessionStore,
   messagesOf,
   modelMessagesOf,
   type RunOptions,
   type Session,
   textOf,
 } from 'keelson';
-import { MemorySessionStore } from 'keelson/store';
 import { calls, fails, says, streams } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { readEntries } from '../../scripts/entries.mjs';
@@ -261,7 +261,11 @@ describe('the entries in the tables of pages', () => {
       return [name, state].map((it) => it.replaceAll('`', '')).filter((it) => !exported.includes(it));
     });
 
-    expect(all).toHaveLength(8);
+    expect(all).toHaveLength(7);
+    expect(rows.some((row) => row[1] === '`MemorySessionStore`' && row[2] === '`keelson`')).toBe(true);
+    expect([...(await namesOf('keelson')), ...(await namesOf('keelson/extension'))]).toEqual(
+      expect.arrayContaining(['MemorySessionStore', 'MemoryStateStore']),
+    );
     expect((await Promise.all(missing)).flat()).toEqual([]);
   });
 });

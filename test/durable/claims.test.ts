@@ -1,8 +1,8 @@
-import { Agent } from 'keelson';
+import { Agent, MemorySessionStore } from 'keelson';
 import { durable, memoryStep, type Step } from 'keelson/durable';
 import { StoreCorruptError } from 'keelson/file';
 import { approval } from 'keelson/lifecycles';
-import { MemorySessionStore, type SessionStore } from 'keelson/store';
+import type { SessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test, vi } from 'vitest';
 import { fakeClock, fastClock } from '../support/agent/fake-clock.js';

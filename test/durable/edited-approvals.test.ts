@@ -1,7 +1,6 @@
-import { Agent, type Message, type ResumeDecisions } from 'keelson';
+import { Agent, MemorySessionStore, type Message, type ResumeDecisions } from 'keelson';
 import { durable, type MemoryStep, memoryStep } from 'keelson/durable';
 import { approval } from 'keelson/lifecycles';
-import { MemorySessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
 import { toolOf } from '../support/agent/sample-tools.js';

@@ -1,12 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Agent, type RunResult } from 'keelson';
+import { Agent, MemorySessionStore, type RunResult } from 'keelson';
 import { durable, type JournalEntry, type MemoryStep, memoryStep, type Step } from 'keelson/durable';
 import { defineExtension, type ExtensionContext, extensions } from 'keelson/extension';
 import { FileStateStore } from 'keelson/file';
 import { approval } from 'keelson/lifecycles';
-import { MemorySessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { afterAll, describe, expect, test } from 'vitest';
 import { toolOf } from '../support/agent/sample-tools.js';

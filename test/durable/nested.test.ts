@@ -1,4 +1,4 @@
-import { Agent, type AgentOptions, type RunResult } from 'keelson';
+import { Agent, type AgentOptions, MemorySessionStore, type RunResult } from 'keelson';
 import {
   type DurableLifecycle,
   defineStep,
@@ -9,7 +9,6 @@ import {
   type Step,
 } from 'keelson/durable';
 import { approval } from 'keelson/lifecycles';
-import { MemorySessionStore } from 'keelson/store';
 import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { toolOf } from '../support/agent/sample-tools.js';

@@ -1,6 +1,6 @@
-import { Agent, type AgentLifecycle, type Model, type Tool } from 'keelson';
+import { Agent, type AgentLifecycle, MemorySessionStore, type Model, type Tool } from 'keelson';
 import { durable, memoryStep, type Step } from 'keelson/durable';
-import { MemorySessionStore, type SessionStore } from 'keelson/store';
+import type { SessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { fastClock } from '../support/agent/fake-clock.js';

@@ -1,8 +1,8 @@
-import { Agent, type JsonValue } from 'keelson';
+import { Agent, type JsonValue, MemorySessionStore } from 'keelson';
 import { durable, type JournalEntry, type MemoryStep, memoryStep, type Step } from 'keelson/durable';
 import { approval } from 'keelson/lifecycles';
-import { MemoryRunLog, MemorySessionStore } from 'keelson/store';
 import { calls, scriptedModel, streams } from 'keelson/testing';
+import { MemoryRunLog } from 'keelson/ui';
 import { expect, test } from 'vitest';
 import { toolOf } from '../support/agent/sample-tools.js';
 import { pause } from '../support/agent/settle.js';

@@ -1,4 +1,12 @@
-import { Agent, type AgentLifecycle, type AgentOptions, HookAction, type JsonValue, type Tool } from 'keelson';
+import {
+  Agent,
+  type AgentLifecycle,
+  type AgentOptions,
+  HookAction,
+  type JsonValue,
+  MemorySessionStore,
+  type Tool,
+} from 'keelson';
 import {
   defineStep,
   durable,
@@ -10,7 +18,7 @@ import {
 } from 'keelson/durable';
 import { StoreCorruptError } from 'keelson/file';
 import { approval } from 'keelson/lifecycles';
-import { MemorySessionStore, type SessionStore } from 'keelson/store';
+import type { SessionStore } from 'keelson/store';
 import { calls, type ScriptEntry, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test, vi } from 'vitest';
 import { toolOf } from '../support/agent/sample-tools.js';

@@ -1,7 +1,6 @@
-import { Agent, type AgentLifecycle, type AgentOptions, type LifecycleLoader } from 'keelson';
+import { Agent, type AgentLifecycle, type AgentOptions, type LifecycleLoader, MemorySessionStore } from 'keelson';
 import { type DurableLifecycle, durable, memoryStep } from 'keelson/durable';
 import { approval } from 'keelson/lifecycles';
-import { MemorySessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
 import { toolOf } from '../support/agent/sample-tools.js';

@@ -5,10 +5,10 @@ import {
   ExtensionInvalidError,
   ExtensionRegistry,
   extensions,
+  MemoryStateStore,
   type RegisteredExtension,
   type TagHandler,
 } from 'keelson/extension';
-import { MemoryStateStore } from 'keelson/store';
 import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { echo } from '../support/agent/sample-tools.js';

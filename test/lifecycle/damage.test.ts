@@ -1,5 +1,12 @@
-import { Agent, type AgentLifecycle, type Message, type ModelResponse, messagesOf, type RunError } from 'keelson';
-import { MemorySessionStore } from 'keelson/store';
+import {
+  Agent,
+  type AgentLifecycle,
+  MemorySessionStore,
+  type Message,
+  type ModelResponse,
+  messagesOf,
+  type RunError,
+} from 'keelson';
 import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, it } from 'vitest';
 import { toolOf } from '../support/agent/sample-tools.js';

@@ -1,6 +1,13 @@
-import { Agent, type AgentLifecycle, defineTool, type Message, type ResumeDecision, type Tool } from 'keelson';
+import {
+  Agent,
+  type AgentLifecycle,
+  defineTool,
+  MemorySessionStore,
+  type Message,
+  type ResumeDecision,
+  type Tool,
+} from 'keelson';
 import { type ApprovalAnswer, approval } from 'keelson/lifecycles';
-import { MemorySessionStore } from 'keelson/store';
 import { calls, type ScriptEntry, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { gate, rejectionOf, until } from '../support/agent/settle.js';

@@ -1,4 +1,4 @@
-import { MemoryRunLog } from 'keelson/store';
+import { MemoryRunLog } from 'keelson/ui';
 import { describe, expect, test } from 'vitest';
 import { fakeClock } from '../support/agent/fake-clock.js';
 import { testRunLog } from '../support/state/run-log-contract.js';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Agent, type RunContext } from '../../src/index.js';
-import { MemorySessionStore } from '../../src/stores/store.js';
+import { Agent, MemorySessionStore, type RunContext } from '../../src/index.js';
 import { calls, hangs, type ScriptEntry, scriptedModel } from '../../src/testing/testing.js';
 import { fakeClock } from '../support/agent/fake-clock.js';
 import { toolOf } from '../support/agent/sample-tools.js';

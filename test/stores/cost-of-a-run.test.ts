@@ -1,12 +1,12 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
-import { Agent } from 'keelson';
+import { Agent, MemorySessionStore } from 'keelson';
 import { FileSessionStore } from 'keelson/file';
 import { migrate, PostgresSessionStore } from 'keelson/postgres';
 import { RedisSessionStore } from 'keelson/redis';
 import { type SqliteClient, SqliteSessionStore } from 'keelson/sqlite';
-import { MemorySessionStore, type SessionStore } from 'keelson/store';
+import type { SessionStore } from 'keelson/store';
 import { scriptedModel } from 'keelson/testing';
 import { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { createClient } from '@redis/client';
-import { Agent, type Entry } from 'keelson';
-import { type ExtensionInput, ExtensionRegistry, extensions } from 'keelson/extension';
+import { Agent, type Entry, MemorySessionStore } from 'keelson';
+import { type ExtensionInput, ExtensionRegistry, extensions, MemoryStateStore } from 'keelson/extension';
 import { FileSessionStore, FileStateStore } from 'keelson/file';
 import { RedisSessionStore, RedisStateStore } from 'keelson/redis';
-import { MemorySessionStore, MemoryStateStore, type SessionStore, type StateStore } from 'keelson/store';
+import type { SessionStore, StateStore } from 'keelson/store';
 import { scriptedModel } from 'keelson/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeWithRedis, type RedisServer, startRedis } from '../support/stores/redis-server.js';

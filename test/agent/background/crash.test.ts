@@ -1,5 +1,4 @@
-import { Agent } from 'keelson';
-import { MemorySessionStore } from 'keelson/store';
+import { Agent, MemorySessionStore } from 'keelson';
 import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { advance, backgroundTool, linesOf } from '../../support/agent/background/lab.js';

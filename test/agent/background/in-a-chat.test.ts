@@ -1,7 +1,6 @@
-import { Agent } from 'keelson';
-import { MemoryRunLog, MemorySessionStore } from 'keelson/store';
+import { Agent, MemorySessionStore } from 'keelson';
 import { calls, scriptedModel } from 'keelson/testing';
-import { createAgentHandler } from 'keelson/ui';
+import { createAgentHandler, MemoryRunLog } from 'keelson/ui';
 import { describe, expect, test } from 'vitest';
 import { backgroundTool } from '../../support/agent/background/lab.js';
 import { toolOf } from '../../support/agent/sample-tools.js';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
-import { Agent, type Session } from 'keelson';
+import { Agent, MemorySessionStore, type Session } from 'keelson';
 import { compaction } from 'keelson/lifecycles';
-import { MemorySessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
 import { advance } from '../../support/agent/background/lab.js';

@@ -1,6 +1,6 @@
-import { Agent, defineLifecycle, type RunContext } from 'keelson';
+import { Agent, defineLifecycle, MemorySessionStore, type RunContext } from 'keelson';
 import { durable, memoryStep } from 'keelson/durable';
-import { MemorySessionStore, type SessionStore } from 'keelson/store';
+import type { SessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';

@@ -1,5 +1,4 @@
-import { Agent, type Session } from 'keelson';
-import { MemorySessionStore } from 'keelson/store';
+import { Agent, MemorySessionStore, type Session } from 'keelson';
 import { calls, hangs, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { advancing } from '../../support/agent/advancing.js';

@@ -1,8 +1,7 @@
 import type { AgentEvent } from 'keelson';
 import { approval } from 'keelson/lifecycles';
-import { MemoryRunLog } from 'keelson/store';
 import { calls } from 'keelson/testing';
-import { agUIResponse, sseResponse, uiMessageResponse } from 'keelson/ui';
+import { agUIResponse, MemoryRunLog, sseResponse, uiMessageResponse } from 'keelson/ui';
 import { expect, test } from 'vitest';
 import { office, to } from '../../support/agent/handoff/office.js';
 import { toolOf } from '../../support/agent/sample-tools.js';

@@ -1,6 +1,6 @@
-import { Agent, type AgentOptions, type RunStream, type ToolContext } from 'keelson';
-import { MemoryRunLog, MemorySessionStore } from 'keelson/store';
+import { Agent, type AgentOptions, MemorySessionStore, type RunStream, type ToolContext } from 'keelson';
 import { calls, hangs, type ScriptEntry, scriptedModel } from 'keelson/testing';
+import { MemoryRunLog } from 'keelson/ui';
 import { describe, expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { gate, rejectionOf, until } from '../../support/agent/settle.js';

@@ -1,6 +1,6 @@
 import { Agent, type AgentEvent, type AgentOptions, type RunError, type RunStream } from 'keelson';
-import { MemoryRunLog } from 'keelson/store';
 import { calls, fails, hangs, type ScriptEntry, scriptedModel } from 'keelson/testing';
+import { MemoryRunLog } from 'keelson/ui';
 import { describe, expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { gate, rejectionOf, until } from '../../support/agent/settle.js';

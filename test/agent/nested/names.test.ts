@@ -1,5 +1,5 @@
-import { Agent, HookAction, type ToolContext, type ToolRun } from 'keelson';
-import { MemorySessionStore, type SessionStore } from 'keelson/store';
+import { Agent, HookAction, MemorySessionStore, type ToolContext, type ToolRun } from 'keelson';
+import type { SessionStore } from 'keelson/store';
 import { calls, type ScriptEntry, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';

@@ -1,5 +1,4 @@
-import { Agent, type ToolContext } from 'keelson';
-import { MemorySessionStore } from 'keelson/store';
+import { Agent, MemorySessionStore, type ToolContext } from 'keelson';
 import { calls, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
 import { payChain } from '../../support/agent/nested/pay-chain.js';

@@ -1,7 +1,6 @@
-import { Agent, type Entry } from 'keelson';
+import { Agent, type Entry, MemorySessionStore } from 'keelson';
 import { FileSessionStore } from 'keelson/file';
 import { approval } from 'keelson/lifecycles';
-import { MemorySessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { type Payment, payChain } from '../../support/agent/nested/pay-chain.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { Agent, type Session } from 'keelson';
+import { Agent, MemorySessionStore, type Session } from 'keelson';
 import { compaction } from 'keelson/lifecycles';
-import { MemorySessionStore, type SessionStore } from 'keelson/store';
+import type { SessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';

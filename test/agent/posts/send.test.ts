@@ -1,6 +1,15 @@
-import { Agent, type AgentEvent, HookAction, type Model, messagesOf, type SentMessage, type Session } from 'keelson';
+import {
+  Agent,
+  type AgentEvent,
+  HookAction,
+  MemorySessionStore,
+  type Model,
+  messagesOf,
+  type SentMessage,
+  type Session,
+} from 'keelson';
 import { approval, fallbackModels, retryModelCalls } from 'keelson/lifecycles';
-import { MemorySessionStore, type SessionStore } from 'keelson/store';
+import type { SessionStore } from 'keelson/store';
 import { calls, hangs, scriptedModel, streams } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';

@@ -1,5 +1,5 @@
 import type { Entry } from 'keelson';
-import { MemoryRunLog } from 'keelson/store';
+import { MemoryRunLog } from 'keelson/ui';
 import { Claim } from '../../../src/agent/session/claim.js';
 import { Mailbox } from '../../../src/agent/session/mailbox.js';
 import { SessionRecorder } from '../../../src/agent/session/recorder.js';

@@ -1,5 +1,6 @@
-import { type Entry, toolCallsOf } from 'keelson';
-import { MemoryRunLog, MemorySessionStore, type RunLog, type SessionHolder } from 'keelson/store';
+import { type Entry, MemorySessionStore, toolCallsOf } from 'keelson';
+import type { RunLog, SessionHolder } from 'keelson/store';
+import { MemoryRunLog } from 'keelson/ui';
 import type { DirectStore } from './gated-store.js';
 import { COPY, Process, TALK } from './process.js';
 import { Effects } from './rules/effects.js';

@@ -1,7 +1,13 @@
-import { Agent, type AgentLifecycle, defineTool, type ResumeDecision, type RunResult } from 'keelson';
+import {
+  Agent,
+  type AgentLifecycle,
+  defineTool,
+  MemorySessionStore,
+  type ResumeDecision,
+  type RunResult,
+} from 'keelson';
 import { FileSessionStore } from 'keelson/file';
 import { approval, openRun, sealRun } from 'keelson/lifecycles';
-import { MemorySessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';

@@ -1,7 +1,8 @@
 import type { AgentLifecycle, Message, ResumeDecision } from 'keelson';
+import { MemorySessionStore } from 'keelson';
 import { FileSessionStore } from 'keelson/file';
 import { approval } from 'keelson/lifecycles';
-import { MemorySessionStore, type SessionStore } from 'keelson/store';
+import type { SessionStore } from 'keelson/store';
 import { calls, type ScriptEntry } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { callsIn, cashier, PAY, type Pay } from '../../support/agent/approval.js';

@@ -1,5 +1,13 @@
-import { Agent, type Clock, HookAction, messagesOf, type Timeouts, type ToolContext } from 'keelson';
-import { MemorySessionStore, type SessionStore } from 'keelson/store';
+import {
+  Agent,
+  type Clock,
+  HookAction,
+  MemorySessionStore,
+  messagesOf,
+  type Timeouts,
+  type ToolContext,
+} from 'keelson';
+import type { SessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { fakeClock } from '../../support/agent/fake-clock.js';

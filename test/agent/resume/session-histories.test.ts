@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import { MemorySessionStore } from 'keelson';
 import { FileSessionStore } from 'keelson/file';
-import { MemorySessionStore } from 'keelson/store';
 import { describe, test } from 'vitest';
 import { fakeClock } from '../../support/agent/fake-clock.js';
 import { type PlayPlace, SessionPlay } from '../../support/agent/session-play.js';

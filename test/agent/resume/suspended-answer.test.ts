@@ -1,6 +1,5 @@
-import { Agent, type AgentLifecycle, HookAction, type Message, messagesOf } from 'keelson';
+import { Agent, type AgentLifecycle, HookAction, MemorySessionStore, type Message, messagesOf } from 'keelson';
 import { openRun, sealRun } from 'keelson/lifecycles';
-import { MemorySessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';

@@ -5,10 +5,10 @@ import {
   type AgentOptions,
   createToolSet,
   defineTool,
+  MemorySessionStore,
   type Message,
 } from 'keelson';
 import { compaction, promptCache, truncateToolResults } from 'keelson/lifecycles';
-import { MemorySessionStore } from 'keelson/store';
 import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';

@@ -1,5 +1,12 @@
-import { Agent, type AgentOptions, type Model, type RunError, type Timeouts, type Tool } from 'keelson';
-import { MemorySessionStore } from 'keelson/store';
+import {
+  Agent,
+  type AgentOptions,
+  MemorySessionStore,
+  type Model,
+  type RunError,
+  type Timeouts,
+  type Tool,
+} from 'keelson';
 import { calls, delays, hangs, scriptedModel, streams } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { fakeClock } from '../../support/agent/fake-clock.js';

@@ -1,6 +1,6 @@
-import { Agent, type AgentEvent, RunAbortedError, type RunStream, toolResult } from 'keelson';
-import { MemoryRunLog, MemorySessionStore } from 'keelson/store';
+import { Agent, type AgentEvent, MemorySessionStore, RunAbortedError, type RunStream, toolResult } from 'keelson';
 import { calls, fails, type ScriptEntry, scriptedModel, streams } from 'keelson/testing';
+import { MemoryRunLog } from 'keelson/ui';
 import { describe, expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { gate, rejectionOf, until } from '../../support/agent/settle.js';

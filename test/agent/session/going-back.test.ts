@@ -1,5 +1,4 @@
-import { Agent, type AgentOptions, HookAction, messagesOf, type RunContext } from 'keelson';
-import { MemorySessionStore } from 'keelson/store';
+import { Agent, type AgentOptions, HookAction, MemorySessionStore, messagesOf, type RunContext } from 'keelson';
 import { calls, type ScriptEntry, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { approval } from '../../support/agent/approval.js';

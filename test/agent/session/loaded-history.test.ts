@@ -1,5 +1,5 @@
-import { Agent, messagesOf, type RunContext, textOf } from 'keelson';
-import { MemorySessionStore, type SessionStore } from 'keelson/store';
+import { Agent, MemorySessionStore, messagesOf, type RunContext, textOf } from 'keelson';
+import type { SessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';

@@ -1,6 +1,14 @@
-import { Agent, HookAction, messagesOf, type RunContext, type Session, type SessionInfo } from 'keelson';
+import {
+  Agent,
+  HookAction,
+  MemorySessionStore,
+  messagesOf,
+  type RunContext,
+  type Session,
+  type SessionInfo,
+} from 'keelson';
 import { approval } from 'keelson/lifecycles';
-import { MemorySessionStore, type SessionStore } from 'keelson/store';
+import type { SessionStore } from 'keelson/store';
 import { calls, delays, faultyTool, hangs, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { echo, toolOf } from '../../support/agent/sample-tools.js';

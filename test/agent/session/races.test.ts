@@ -1,5 +1,5 @@
-import { Agent, HookAction, messagesOf, type RunContext, type RunError } from 'keelson';
-import { MemorySessionStore, type SessionStore } from 'keelson/store';
+import { Agent, HookAction, MemorySessionStore, messagesOf, type RunContext, type RunError } from 'keelson';
+import type { SessionStore } from 'keelson/store';
 import { calls, delays, hangs, type ScriptEntry, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';

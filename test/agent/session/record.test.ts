@@ -3,11 +3,12 @@ import {
   type AgentOptions,
   type Entry,
   HookAction,
+  MemorySessionStore,
   messagesOf,
   modelMessagesOf,
   type ToolContext,
 } from 'keelson';
-import { MemorySessionStore, type SessionStore } from 'keelson/store';
+import type { SessionStore } from 'keelson/store';
 import { calls, fails, type ScriptEntry, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';

@@ -1,5 +1,13 @@
-import { Agent, HookAction, type Message, messagesOf, type RunError, type SessionInfo } from 'keelson';
-import { MemorySessionStore, type SessionStore } from 'keelson/store';
+import {
+  Agent,
+  HookAction,
+  MemorySessionStore,
+  type Message,
+  messagesOf,
+  type RunError,
+  type SessionInfo,
+} from 'keelson';
+import type { SessionStore } from 'keelson/store';
 import { calls, fails, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { approval } from '../../support/agent/approval.js';

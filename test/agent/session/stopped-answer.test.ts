@@ -1,5 +1,4 @@
-import { Agent, type AgentLifecycle, type Message, messagesOf, type SessionOptions } from 'keelson';
-import { MemorySessionStore } from 'keelson/store';
+import { Agent, type AgentLifecycle, MemorySessionStore, type Message, messagesOf, type SessionOptions } from 'keelson';
 import { calls, hangs, type ScriptEntry, scriptedModel, streams } from 'keelson/testing';
 import { describe, expect, it } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';

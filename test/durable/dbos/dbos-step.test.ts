@@ -6,6 +6,7 @@ import {
   Agent,
   type AgentOptions,
   type JsonValue,
+  MemorySessionStore,
   type Message,
   type Model,
   ModelError,
@@ -15,7 +16,6 @@ import {
 } from 'keelson';
 import { type DbosDecisionRequest, DurableSetupError, dbosStep, durable } from 'keelson/durable';
 import { approval } from 'keelson/lifecycles';
-import { MemorySessionStore } from 'keelson/store';
 import { calls, says, scriptedModel } from 'keelson/testing';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { fastClock } from '../../support/agent/fake-clock.js';

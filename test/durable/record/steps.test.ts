@@ -1,6 +1,5 @@
-import { Agent, LifecycleError, RunAbortedError, toolResult } from 'keelson';
+import { Agent, LifecycleError, MemorySessionStore, RunAbortedError, toolResult } from 'keelson';
 import { type BlobStore, durable, isFinalError, type MemoryStep, memoryStep, type Step } from 'keelson/durable';
-import { MemorySessionStore } from 'keelson/store';
 import { calls, type ScriptEntry, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test, vi } from 'vitest';
 import { fakeClock, fastClock } from '../../support/agent/fake-clock.js';

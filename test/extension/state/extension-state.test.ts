@@ -5,10 +5,11 @@ import {
   type ExtensionInput,
   ExtensionRegistry,
   type ExtensionRegistryOptions,
+  MemoryStateStore,
   type StateAlert,
   type StateCodec,
 } from 'keelson/extension';
-import { MemoryStateStore, type StateStore } from 'keelson/store';
+import type { StateStore } from 'keelson/store';
 import { says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';

@@ -1,6 +1,5 @@
 import { textOf } from 'keelson';
-import { type ExtensionInput, ExtensionRegistry } from 'keelson/extension';
-import { MemoryStateStore } from 'keelson/store';
+import { type ExtensionInput, ExtensionRegistry, MemoryStateStore } from 'keelson/extension';
 import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { echo } from '../../support/agent/sample-tools.js';

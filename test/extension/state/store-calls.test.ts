@@ -1,5 +1,6 @@
+import { MemorySessionStore } from 'keelson';
 import type { ExtensionContext, ExtensionInput } from 'keelson/extension';
-import { MemorySessionStore, MemoryStateStore } from 'keelson/store';
+import { MemoryStateStore } from 'keelson/extension';
 import { expect, test } from 'vitest';
 import { fakeClock } from '../../support/agent/fake-clock.js';
 import { until } from '../../support/agent/settle.js';

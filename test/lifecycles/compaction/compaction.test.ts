@@ -1,7 +1,14 @@
 import { join } from 'node:path';
-import { Agent, type AgentLifecycle, type AgentOptions, type Message, messagesOf, modelMessagesOf } from 'keelson';
+import {
+  Agent,
+  type AgentLifecycle,
+  type AgentOptions,
+  MemorySessionStore,
+  type Message,
+  messagesOf,
+  modelMessagesOf,
+} from 'keelson';
 import { approval, type CompactionOptions, compaction } from 'keelson/lifecycles';
-import { MemorySessionStore } from 'keelson/store';
 import { calls, fails, hangs, responds, type ScriptEntry, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { echo, toolOf } from '../../support/agent/sample-tools.js';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentOptions } from 'keelson';
+import { MemorySessionStore } from 'keelson';
 import { compaction } from 'keelson/lifecycles';
-import { MemorySessionStore } from 'keelson/store';
 import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { MemorySessionStore } from 'keelson/store';
+import { MemorySessionStore } from 'keelson';
 import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { MemorySessionStore } from 'keelson/store';
+import { MemorySessionStore } from 'keelson';
 import { test } from 'vitest';
 import { fakeClock } from '../../support/agent/fake-clock.js';
 import { SessionPlay } from '../../support/agent/session-play.js';

@@ -1,8 +1,8 @@
 import { createClient } from '@redis/client';
-import { Agent, type Clock, defineTool, messagesOf, textOf } from 'keelson';
+import { Agent, type Clock, defineTool, MemorySessionStore, messagesOf, textOf } from 'keelson';
 import { ExtensionRegistry } from 'keelson/extension';
 import { RedisSessionStore, RedisStateStore } from 'keelson/redis';
-import { MemorySessionStore, type SessionStore } from 'keelson/store';
+import type { SessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { fakeClock } from '../../support/agent/fake-clock.js';

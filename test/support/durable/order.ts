@@ -1,7 +1,8 @@
+import type { MemorySessionStore } from 'keelson';
 import { Agent, type AgentLifecycle, type Clock, type Logger, type RunResult, type Session } from 'keelson';
 import { durable, type JournalEntry, type MemoryStep, memoryStep, type Step } from 'keelson/durable';
 import { approval } from 'keelson/lifecycles';
-import type { MemorySessionStore, SessionStore } from 'keelson/store';
+import type { SessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { toolOf } from '../agent/sample-tools.js';
 import { keepingLogger } from '../agent/silent-logger.js';

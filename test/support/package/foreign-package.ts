@@ -2,13 +2,21 @@
  * A package of somebody else. It exports agents, tools and lifecycles without annotations, so that the compiler writes
  * their types into its declarations.
  */
-import { Agent, createToolSet, defineLifecycle, defineTool, HookAction, handoff, toolResult } from 'keelson';
+import {
+  Agent,
+  createToolSet,
+  defineLifecycle,
+  defineTool,
+  HookAction,
+  handoff,
+  MemorySessionStore,
+  toolResult,
+} from 'keelson';
 import { defineExtension, extensions } from 'keelson/extension';
 import { approval, limits, retryModelCalls } from 'keelson/lifecycles';
 import { openai } from 'keelson/openai';
 import { definePlugin } from 'keelson/plugins';
-import { MemoryRunLog, MemorySessionStore } from 'keelson/store';
-import { createAgentHandler, toNodeListener } from 'keelson/ui';
+import { createAgentHandler, MemoryRunLog, toNodeListener } from 'keelson/ui';
 import { z } from 'zod';
 
 export const model = openai('gpt-5');

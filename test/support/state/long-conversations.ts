@@ -1,5 +1,4 @@
-import { Agent, type AgentLifecycle, type AgentOptions, type Session, textOf } from 'keelson';
-import { MemorySessionStore } from 'keelson/store';
+import { Agent, type AgentLifecycle, type AgentOptions, MemorySessionStore, type Session, textOf } from 'keelson';
 import { scriptedModel } from 'keelson/testing';
 
 /** A stored conversation with the id `s1`. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Entry } from 'keelson';
+import { MemorySessionStore } from 'keelson';
 import type { SessionStore } from 'keelson/store';
-import { MemorySessionStore } from 'keelson/store';
 import { expect } from 'vitest';
 import type { Awaitable } from '../../../src/internal/promise.js';
 import { fakeClock } from '../agent/fake-clock.js';

@@ -1,7 +1,6 @@
-import { Agent, type AgentLifecycle, toolResult } from 'keelson';
+import { Agent, type AgentLifecycle, MemorySessionStore, toolResult } from 'keelson';
 import { limits, retryModelCalls } from 'keelson/lifecycles';
 import { mcpServers } from 'keelson/mcp';
-import { MemorySessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import type { Finding } from 'keelson/trace';
 import { z } from 'zod';

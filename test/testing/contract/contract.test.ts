@@ -1,11 +1,7 @@
 import type { Entry } from 'keelson';
-import {
-  MemorySessionStore,
-  MemoryStateStore,
-  type SessionStore,
-  type StateStore,
-  type StoredRecord,
-} from 'keelson/store';
+import { MemorySessionStore } from 'keelson';
+import { MemoryStateStore } from 'keelson/extension';
+import type { SessionStore, StateStore, StoredRecord } from 'keelson/store';
 import { type ContractCase, sessionStoreContract, stateStoreContract } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { fakeClock } from '../../support/agent/fake-clock.js';

@@ -1,6 +1,6 @@
 import type { RunLog, RunLogAnswer } from 'keelson/store';
-import { MemoryRunLog } from 'keelson/store';
 import { type ContractCase, runLogContract } from 'keelson/testing';
+import { MemoryRunLog } from 'keelson/ui';
 import { describe, expect, test } from 'vitest';
 import { fakeClock } from '../../support/agent/fake-clock.js';
 

@@ -1,7 +1,6 @@
 import { HttpAgent, type Message, type RunAgentParameters } from '@ag-ui/client';
-import { Agent, defineTool } from 'keelson';
+import { Agent, defineTool, MemorySessionStore } from 'keelson';
 import { approval } from 'keelson/lifecycles';
-import { MemorySessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { type AgentHandlerOptions, createAgentHandler } from 'keelson/ui';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';

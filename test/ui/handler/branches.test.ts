@@ -1,6 +1,5 @@
-import { Agent, type AgentLifecycle, textOf } from 'keelson';
+import { Agent, type AgentLifecycle, MemorySessionStore, textOf } from 'keelson';
 import { retryModelCalls } from 'keelson/lifecycles';
-import { MemorySessionStore } from 'keelson/store';
 import { fails, type ScriptEntry, scriptedModel, streams } from 'keelson/testing';
 import { type AgentHandlerOptions, createAgentHandler } from 'keelson/ui';
 import { describe, expect, test } from 'vitest';

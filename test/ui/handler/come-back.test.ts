@@ -1,8 +1,8 @@
-import { Agent, defineTool, type Model } from 'keelson';
+import { Agent, defineTool, MemorySessionStore, type Model } from 'keelson';
 import { approval } from 'keelson/lifecycles';
-import { MemoryRunLog, MemorySessionStore, type SessionStore } from 'keelson/store';
+import type { SessionStore } from 'keelson/store';
 import { calls, hangs, scriptedModel, streams } from 'keelson/testing';
-import { type AgentHandlerOptions, createAgentHandler } from 'keelson/ui';
+import { type AgentHandlerOptions, createAgentHandler, MemoryRunLog } from 'keelson/ui';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { aborted, gate, until } from '../../support/agent/settle.js';

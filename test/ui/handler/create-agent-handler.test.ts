@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { Agent, defineTool, type ToolContext, textOf } from 'keelson';
+import { Agent, defineTool, MemorySessionStore, type ToolContext, textOf } from 'keelson';
 import { approval } from 'keelson/lifecycles';
-import { MemorySessionStore } from 'keelson/store';
 import { calls, fails, hangs, type ScriptEntry, scriptedModel, streams } from 'keelson/testing';
 import { type AgentHandlerOptions, createAgentHandler } from 'keelson/ui';
 import { expect, test } from 'vitest';

@@ -1,7 +1,6 @@
 import type { UIMessage } from 'ai';
-import { Agent, defineTool } from 'keelson';
+import { Agent, defineTool, MemorySessionStore } from 'keelson';
 import { approval } from 'keelson/lifecycles';
-import { MemorySessionStore } from 'keelson/store';
 import { calls, type ScriptEntry, scriptedModel } from 'keelson/testing';
 import { createAgentHandler, type ProtocolName } from 'keelson/ui';
 import { describe, expect, test } from 'vitest';

@@ -1,6 +1,5 @@
-import { Agent, defineTool } from 'keelson';
+import { Agent, defineTool, MemorySessionStore } from 'keelson';
 import { approval } from 'keelson/lifecycles';
-import { MemorySessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { createAgentHandler, type ProtocolName } from 'keelson/ui';
 import { beforeAll, expect, test } from 'vitest';

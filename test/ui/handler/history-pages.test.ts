@@ -1,6 +1,5 @@
-import { Agent, type AgentLifecycle, defineTool, textOf } from 'keelson';
+import { Agent, type AgentLifecycle, defineTool, MemorySessionStore, textOf } from 'keelson';
 import { approval } from 'keelson/lifecycles';
-import { MemorySessionStore } from 'keelson/store';
 import { calls, says, scriptedModel } from 'keelson/testing';
 import { createAgentHandler, type ProtocolName } from 'keelson/ui';
 import { expect, test } from 'vitest';

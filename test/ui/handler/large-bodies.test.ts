@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { Agent, defineTool } from 'keelson';
-import { MemorySessionStore } from 'keelson/store';
+import { Agent, defineTool, MemorySessionStore } from 'keelson';
 import { calls, scriptedModel } from 'keelson/testing';
 import { createAgentHandler } from 'keelson/ui';
 import { describe, expect, test } from 'vitest';

@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { Agent, type AgentLifecycle, defineTool, HookAction, textOf } from 'keelson';
-import { MemoryRunLog, MemorySessionStore } from 'keelson/store';
+import { Agent, type AgentLifecycle, defineTool, HookAction, MemorySessionStore, textOf } from 'keelson';
 import { calls, type ScriptEntry, says, scriptedModel, streams } from 'keelson/testing';
-import { type AgentHandlerOptions, createAgentHandler } from 'keelson/ui';
+import { type AgentHandlerOptions, createAgentHandler, MemoryRunLog } from 'keelson/ui';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { gate, until } from '../../support/agent/settle.js';

@@ -1,7 +1,6 @@
-import { Agent } from 'keelson';
-import { MemoryRunLog, MemorySessionStore } from 'keelson/store';
+import { Agent, MemorySessionStore } from 'keelson';
 import { calls, type ScriptEntry, scriptedModel } from 'keelson/testing';
-import { createAgentHandler } from 'keelson/ui';
+import { createAgentHandler, MemoryRunLog } from 'keelson/ui';
 import { expect, test } from 'vitest';
 import { fakeClock } from '../../support/agent/fake-clock.js';
 import { toolOf } from '../../support/agent/sample-tools.js';

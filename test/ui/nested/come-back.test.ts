@@ -1,7 +1,12 @@
-import { type AgentLifecycle, type AgentOptions, HookAction } from 'keelson';
-import { MemoryRunLog, MemorySessionStore } from 'keelson/store';
+import { type AgentLifecycle, type AgentOptions, HookAction, MemorySessionStore } from 'keelson';
 import { calls, fails, says } from 'keelson/testing';
-import { type AgentHandlerOptions, type AgUIMessage, createAgentHandler, type SSEEvent } from 'keelson/ui';
+import {
+  type AgentHandlerOptions,
+  type AgUIMessage,
+  createAgentHandler,
+  MemoryRunLog,
+  type SSEEvent,
+} from 'keelson/ui';
 import { expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { gate, until } from '../../support/agent/settle.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Agent, Tool } from 'keelson';
-import { MemorySessionStore } from 'keelson/store';
+import { MemorySessionStore } from 'keelson';
 import { fails, says } from 'keelson/testing';
 import { type AgentHandlerOptions, createAgentHandler } from 'keelson/ui';
 import { test } from 'vitest';

@@ -1,5 +1,4 @@
-import { Agent, defineTool } from 'keelson';
-import { MemorySessionStore } from 'keelson/store';
+import { Agent, defineTool, MemorySessionStore } from 'keelson';
 import { calls, scriptedModel } from 'keelson/testing';
 import { type AgentHandlerOptions, createAgentHandler } from 'keelson/ui';
 import { expect, test } from 'vitest';

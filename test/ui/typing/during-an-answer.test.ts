@@ -1,8 +1,8 @@
-import { Agent } from 'keelson';
+import { Agent, MemorySessionStore } from 'keelson';
 import { approval } from 'keelson/lifecycles';
-import { MemoryRunLog, MemorySessionStore, type SessionStore } from 'keelson/store';
+import type { SessionStore } from 'keelson/store';
 import { calls, hangs, scriptedModel, streams } from 'keelson/testing';
-import { type AgentHandlerOptions, createAgentHandler, type WaitingPost } from 'keelson/ui';
+import { type AgentHandlerOptions, createAgentHandler, MemoryRunLog, type WaitingPost } from 'keelson/ui';
 import { describe, expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { gate, until } from '../../support/agent/settle.js';

@@ -1,6 +1,5 @@
-import { Agent } from 'keelson';
+import { Agent, MemorySessionStore } from 'keelson';
 import { approval } from 'keelson/lifecycles';
-import { MemorySessionStore } from 'keelson/store';
 import { calls, scriptedModel } from 'keelson/testing';
 import { type AgentHandlerOptions, createAgentHandler } from 'keelson/ui';
 import { describe, expect, test } from 'vitest';

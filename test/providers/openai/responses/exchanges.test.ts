@@ -1,6 +1,5 @@
-import { Agent, defineTool, type Model } from 'keelson';
+import { Agent, defineTool, MemorySessionStore, type Model } from 'keelson';
 import { type OpenAIOptions, openai } from 'keelson/openai';
-import { MemorySessionStore } from 'keelson/store';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ModelPart, ModelRequest } from '../../../../src/model/model.js';

@@ -1,5 +1,4 @@
-import { Agent, type Message, type Session, type Tool } from 'keelson';
-import { MemorySessionStore } from 'keelson/store';
+import { Agent, MemorySessionStore, type Message, type Session, type Tool } from 'keelson';
 import { scriptedModel } from 'keelson/testing';
 import { type FakeClock, fakeClock } from '../fake-clock.js';
 import { toolOf } from '../sample-tools.js';

@@ -1,6 +1,5 @@
-import { Agent, type AgentOptions, defineTool, type ToolContext } from 'keelson';
+import { Agent, type AgentOptions, defineTool, MemorySessionStore, type ToolContext } from 'keelson';
 import { approval } from 'keelson/lifecycles';
-import { MemorySessionStore } from 'keelson/store';
 import { calls, type ScriptEntry, scriptedModel } from 'keelson/testing';
 import { z } from 'zod';
 

@@ -6,6 +6,7 @@ import {
   type Clock,
   type Decision,
   HookAction,
+  MemorySessionStore,
   type Message,
   type Model,
   type ModelCallNext,
@@ -21,7 +22,6 @@ import {
   type ToolResult,
   toolCallsOf,
 } from 'keelson';
-import { MemorySessionStore } from 'keelson/store';
 import { recorder } from 'keelson/testing';
 import { settled } from '../../lifecycle/manual-clock.js';
 import { keepingLogger } from '../../lifecycle/sample-agent.js';

@@ -1,14 +1,8 @@
-import {
-  type AgentEvent,
-  type Entry,
-  type Message,
-  modelMessagesOf,
-  type NestedRun,
-  type RunResult,
-  toolCallsOf,
-} from 'keelson';
+import { type AgentEvent, type Entry, type Message, modelMessagesOf, type RunResult, toolCallsOf } from 'keelson';
 import { unpairedEvents } from '../event-pairs.js';
 import { pairingProblem } from '../pairing.js';
+
+type NestedRun = NonNullable<RunResult['nested']>[number];
 
 /** The tokens of one model call. */
 const TOKENS = 15;

@@ -1,5 +1,5 @@
-import { type Entry, type RunResult, type Session, textOf, toolCallsOf } from 'keelson';
-import { MemorySessionStore, type SessionStore } from 'keelson/store';
+import { type Entry, MemorySessionStore, type RunResult, type Session, textOf, toolCallsOf } from 'keelson';
+import type { SessionStore } from 'keelson/store';
 import { recordOf, waitingOf } from '../../../../src/state/record/session-record.js';
 import { storeOver } from '../../state/store-over.js';
 import { type FakeClock, fakeClock } from '../fake-clock.js';

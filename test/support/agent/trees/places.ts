@@ -8,9 +8,10 @@ import type {
   RunStream,
   Session,
 } from 'keelson';
+import { MemorySessionStore } from 'keelson';
 import { FileSessionStore } from 'keelson/file';
 import { openRun, sealRun } from 'keelson/lifecycles';
-import { MemorySessionStore, type SessionStore } from 'keelson/store';
+import type { SessionStore } from 'keelson/store';
 import { storeOver } from '../../state/store-over.js';
 import { temporaryFolder } from '../../stores/temporary-folder.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { RunLog, RunOutcome } from 'keelson/store';
-import { MemoryRunLog } from 'keelson/store';
+import { MemoryRunLog } from 'keelson/ui';
 import { expect } from 'vitest';
 import type { Awaitable } from '../../../../src/internal/promise.js';
 import { fakeClock } from '../../agent/fake-clock.js';

@@ -1,7 +1,6 @@
-import { Agent, defineTool } from 'keelson';
-import { MemoryRunLog, MemorySessionStore } from 'keelson/store';
+import { Agent, defineTool, MemorySessionStore } from 'keelson';
 import { says, scriptedModel, streams } from 'keelson/testing';
-import { type AgentHandlerOptions, createAgentHandler } from 'keelson/ui';
+import { type AgentHandlerOptions, createAgentHandler, MemoryRunLog } from 'keelson/ui';
 import { expect } from 'vitest';
 import { z } from 'zod';
 import { aborted, type Gate, gate } from '../../agent/settle.js';
