@@ -42,7 +42,8 @@ export interface AgentLifecycle<Context = unknown> {
   /**
    * Delays streamed text until `afterModel` has run. Set it if the lifecycle rewrites the text.
    *
-   * A function decides for each model call. If it returns no stream gate, the text of that call is not delayed.
+   * A function is called for each model call. It returns a function that gets each part of the response, and returns the
+   * part to stream now, if any. Without such a function, the text of that call is not delayed.
    */
   readonly holdStream?: boolean | ((run: RunContext<Context>) => StreamGate | undefined) | undefined;
   /** Tools that the lifecycle adds to its agent. */

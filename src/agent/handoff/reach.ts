@@ -4,7 +4,7 @@ import type { Run } from '../run/run.js';
 import type { RunConfig, RunEngine } from '../run/run-config.js';
 import type { ToolCalls } from '../run/turn/tool-calls.js';
 
-/** The member of a tool that hands over. It brings the code along, so that a bundle without handoffs does not have it. */
+/** Marks a tool made by `handoff`. `load` imports the code of handovers, so a bundle without such a tool does not include it. */
 export interface Handoff {
   readonly target: () => RunEngine;
   readonly load: () => Promise<Handover>;

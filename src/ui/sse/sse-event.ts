@@ -40,7 +40,7 @@ export interface SSEResult {
 }
 
 /**
- * An event of a run in the form that `sseResponse` sends. Types and members are those of `agent.stream`.
+ * An event of a run in the form that `sseResponse` sends. It has the type and the members of the event of `agent.stream`.
  *
  * Omits data that a page should not see: errors become strings, and hooks, lifecycles and messages are left out.
  */

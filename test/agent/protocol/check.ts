@@ -30,8 +30,8 @@ export async function check(scenario: Scenario, budget: Partial<Budget>, fault?:
 }
 
 /**
- * Makes the library load the code of sessions, of an urgent message and of a resumed run. It loads this code on first use,
- * which takes time that the scheduler does not see.
+ * Runs a session with an urgent message and a resumed run, before a check begins. The library imports the code for them on
+ * first use. The scheduler of the check does not wait for an import, so it would let the time of the claim pass.
  */
 async function loadCode(): Promise<void> {
   let session: Session | undefined;

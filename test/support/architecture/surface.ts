@@ -6,7 +6,7 @@ const MAX_ROOT_NAMES = 110;
 const MAX_AGENT_MEMBERS = 16;
 const forbiddenNames = ['utils', 'util', 'helpers', 'helper', 'types', 'common', 'index'];
 
-/** Words that only the authors understand, each as the beginning of a part of an identifier, with the word to use. */
+/** Words that only the authors understand, with the word to use instead. Matches each word of a camelCase identifier. */
 const privateWords: readonly (readonly [word: RegExp, instead: string])[] = [
   [/^said/, 'the kind of value: text, answer, entry'],
   [/^weigh(?!t)/, 'check, compare or rank'],
