@@ -1,11 +1,11 @@
 import { TimeoutExceededError } from '../errors.js';
 import { createDeferred } from '../internal/promise.js';
 
-/** The time limit of one call of a store, which may send several commands. */
+/** The time limit of one store call. All commands that the call sends share it. */
 export class CallLimit {
   private readonly end: number;
 
-  /** `server` is the name of the server in the error. */
+  /** `server` names the server in the error message, for example `Redis`. */
   constructor(
     private readonly server: string,
     private readonly timeoutMs: number,
@@ -13,12 +13,12 @@ export class CallLimit {
     this.end = performance.now() + timeoutMs;
   }
 
-  /** Milliseconds until the time limit of the call. */
+  /** Milliseconds that are left until the time limit. 0 after it. */
   get leftMs(): number {
     return Math.max(0, this.end - performance.now());
   }
 
-  /** Sends a command. At the time limit, aborts the signal and rejects with a TimeoutExceededError. */
+  /** Runs `send`. At the time limit, aborts its signal and rejects with a TimeoutExceededError. */
   async within<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const abort = new AbortController();
     const late = createDeferred<never>();

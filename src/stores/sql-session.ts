@@ -5,7 +5,7 @@ import { copyDetails } from '../state/session-details.js';
 import type { SessionDetails, SessionSummary } from '../state/session-store.js';
 import { fromSqlText, textOrNull } from './sql-text.js';
 
-/** The details of a session as columns. */
+/** The owner, the title and the data of a session as SQL columns. */
 export interface DetailColumns {
   readonly owner: string | null;
   readonly title: string | null;
@@ -13,7 +13,7 @@ export interface DetailColumns {
   readonly data: string | null;
 }
 
-/** A session as columns, without its entries. */
+/** A session without its entries, as SQL columns. */
 export interface SummaryColumns extends DetailColumns {
   readonly id: string;
   readonly length: number;
@@ -21,7 +21,7 @@ export interface SummaryColumns extends DetailColumns {
   readonly updated: number;
 }
 
-/** Encodes the details of a session. Throws an OptionInvalidError if one is invalid. */
+/** Encodes the details of a session as SQL columns. Throws an OptionInvalidError if a detail is invalid. */
 export function detailColumns(details: SessionDetails = {}): DetailColumns {
   const { owner, title, data } = copyDetails(details);
   return {
@@ -31,7 +31,7 @@ export function detailColumns(details: SessionDetails = {}): DetailColumns {
   };
 }
 
-/** Decodes a session. */
+/** Decodes the SQL columns of a session. */
 export function summaryOf(columns: SummaryColumns): SessionSummary {
   const { id, owner, title, data, length, created, updated } = columns;
   return {
@@ -45,7 +45,7 @@ export function summaryOf(columns: SummaryColumns): SessionSummary {
   };
 }
 
-/** Encodes entries. Throws a MessageInvalidError if JSON cannot represent one. */
+/** Encodes entries as JSON. Throws a MessageInvalidError if JSON cannot represent an entry. */
 export function encodeEntries(entries: readonly Entry[]): string[] {
   return entries.map((entry) => {
     try {

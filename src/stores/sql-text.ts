@@ -2,11 +2,15 @@ import { createHash } from 'node:crypto';
 import { invalidOption } from '../internal/options/validate.js';
 import { utf8Bytes } from '../state/state-key.js';
 
-/** The longest key in bytes that is stored unchanged. An index of PostgreSQL accepts at most 2,700 bytes. */
+/**
+ * The maximum length of a key in bytes. Longer keys are hashed, because an index of PostgreSQL accepts at most 2,700
+ * bytes.
+ */
 const MAX_KEY_BYTES = 600;
 
 /**
- * Encodes a string for a column of type text, which stores neither NUL nor lone surrogates. Most strings do not change.
+ * Encodes a string for an SQL column of type text, which cannot store NUL or lone surrogates. Most strings do not
+ * change.
  */
 export function toSqlText(text: string): string {
   if (typeof text !== 'string') throw invalidOption('id', 'a string', text);
@@ -15,7 +19,7 @@ export function toSqlText(text: string): string {
   );
 }
 
-/** Encodes a string for a column that may be NULL. */
+/** Encodes a string for an SQL column. Null and undefined become NULL. */
 export function textOrNull(text: string | null | undefined): string | null {
   return text === undefined || text === null ? null : toSqlText(text);
 }
@@ -27,7 +31,7 @@ export function fromSqlText(text: string): string {
   );
 }
 
-/** Returns a string that is short enough for an index, and unique per string. */
+/** Encodes a string as a key that is short enough for an SQL index. Different strings get different keys. */
 export function toSqlKey(text: string): string {
   const encoded = toSqlText(text);
   if (utf8Bytes(encoded) <= MAX_KEY_BYTES) return encoded;

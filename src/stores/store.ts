@@ -1,5 +1,5 @@
 /**
- * The interfaces of the stores for conversations, run logs and extension state.
+ * Interfaces for your own stores of conversations, run logs and extension state.
  *
  * @packageDocumentation
  */

@@ -1,15 +1,20 @@
 import type { LogFile } from './log.js';
 
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Estimated memory of a log in addition to its text, in bytes. */
+/** Estimated memory of a cached log in addition to its text, in bytes. */
 const OVERHEAD_BYTES = 1_024;
 
-/** Caches logs, so that their next use reads only new lines. Evicts the least recently used logs. */
+/**
+ * Keeps recently used logs in memory, so that their next use reads only new lines. Evicts the least recently used logs.
+ */
 export class LogCache<State> {
   private readonly logs: Map<string, { readonly log: LogFile<State>; readonly bytes: number }> = new Map();
   private bytes = 0;
 
-  /** Removes a log from the cache and returns it. The caller puts the log back after a successful use. */
+  /**
+   * Removes a log from the cache and returns it. The caller puts the log back only after success, so that a log whose
+   * use failed is read again from disk.
+   */
   take(name: string): LogFile<State> | undefined {
     const found = this.logs.get(name);
     if (found === undefined) return undefined;

@@ -1,23 +1,29 @@
 /** Maximum number of jobs in one batch. */
 const MAX_BATCH = 256;
-/** A queue with constant work pauses for `PAUSE_MS` every `TURN_MS`, so that other processes get the lock. */
+/**
+ * A queue that never becomes empty pauses for `PAUSE_MS` milliseconds every `TURN_MS`, so that other processes can take
+ * the lock of the directory.
+ */
 const TURN_MS = 100;
 const PAUSE_MS = 10;
 
-/** A task with the functions that settle the promise of its caller. */
+/** A queued task, with the functions that settle the promise of its caller. */
 export interface Job<Task> {
   readonly task: Task;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** One queue for each name. Jobs of the same name run in order, in batches. Different names run in parallel. */
+/**
+ * A set of queues, one for each name. Tasks with the same name run in order, in batches. Tasks with different names run
+ * in parallel.
+ */
 export class KeyedQueue<Task> {
   private readonly waiting: Map<string, Job<Task>[]> = new Map();
 
   /**
    * `work` runs a batch of jobs and settles each job. If `work` rejects, all jobs of the batch reject. A task for which
-   * `isAlone` returns true gets its own batch.
+   * `isAlone` returns true runs in a batch of its own.
    */
   constructor(
     private readonly work: (name: string, jobs: readonly Job<Task>[]) => Promise<void>,

@@ -1,28 +1,31 @@
 import { crc32 } from 'node:zlib';
 
 const NEWLINE = 10;
-/** Length of a checksum and the following tab. */
+/** Length in bytes of the checksum and the tab at the start of each line. */
 const SUM_BYTES = 9;
 
-/** The fields of a line, and its position in the buffer in bytes. */
+/** A line of a log: its fields, and `at`, the byte position of its start in the buffer. */
 export interface ParsedLine {
   readonly fields: readonly string[];
   readonly at: number;
 }
 
-/** The complete lines of a buffer and their length in bytes. An incomplete last line is not included. */
+/** The complete lines of a buffer, and their total length in bytes. Excludes an incomplete last line. */
 export interface ParsedLines {
   readonly lines: readonly ParsedLine[];
   readonly bytes: number;
 }
 
-/** Encodes a line of a log: a checksum and JSON fields, separated by tabs. JSON contains no tab or newline characters. */
+/**
+ * Encodes a line of a log: a checksum and the fields, separated by tabs. Each field is JSON, so it contains no tab or
+ * newline characters.
+ */
 export function encodeLine(fields: readonly string[]): string {
   const text = fields.join('\t');
   return `${checksum(text)}\t${text}\n`;
 }
 
-/** Splits a buffer into lines. Returns undefined if the checksum of a complete line does not match. */
+/** Splits a buffer into the lines of a log. Returns undefined if a complete line does not match its checksum. */
 export function parseLines(bytes: Buffer): ParsedLines | undefined {
   const lines: ParsedLine[] = [];
   let start = 0;
@@ -35,7 +38,7 @@ export function parseLines(bytes: Buffer): ParsedLines | undefined {
   return { lines, bytes: start };
 }
 
-/** Returns a checksum of eight characters. */
+/** Returns the CRC-32 of a string or a buffer as eight hexadecimal digits. */
 export function checksum(text: string | Buffer): string {
   return crc32(text).toString(16).padStart(8, '0');
 }

@@ -9,12 +9,18 @@ import { encodeLine, type ParsedLine, type ParsedLines, parseLines } from './lin
 import { checkLength, emptySavedLength, keepLength, type LogPosition, readSavedLength } from './saved-length.js';
 import { PLAIN_FILE } from './small-file.js';
 
-/** A log is rewritten when it exceeds twice the size of its current state by this number of bytes. */
+/**
+ * Bytes by which a log may exceed twice the size of its current state. A larger log is rewritten without outdated
+ * lines.
+ */
 const SLACK_BYTES = 65_536;
-/** Length of the start of a log: a checksum, a tab, and a random value that changes when the file is rewritten. */
+/**
+ * Length in bytes of the mark at the start of a log: a checksum, a tab and a random value. A rewritten file has another
+ * mark.
+ */
 const MARK_BYTES = 8 + 1 + 34;
 
-/** Converts lines of a log into a state, and a state into lines. */
+/** The format of a log: converts lines into a state, and a state into lines. */
 export interface LogForm<State> {
   readonly kind: string;
   create(): State;
@@ -23,15 +29,18 @@ export interface LogForm<State> {
    * missing.
    */
   apply(state: State, fields: readonly string[], at: number): unknown;
-  /** Returns lines that produce this state in a new log. Without `dump`, a log is never rewritten and only grows. */
+  /** Returns the lines of a new log with this state. Without `dump`, a log is never rewritten and only grows. */
   dump?(state: State): Iterable<readonly string[]>;
-  /** True for a line that only earlier versions of Keelson wrote. */
+  /** Returns true for a line that only earlier versions of Keelson wrote. Such a log causes a StoreOutdatedError. */
   isOutdated?(fields: readonly string[]): boolean;
-  /** Finds a position at which a new reader may start. Default: the first line. */
+  /**
+   * Finds a later position in the log from which it can be read, so that older lines are skipped. Default: the first
+   * line.
+   */
   bookmark?(folder: string): Promise<Bookmark<State> | undefined>;
 }
 
-/** A position in a log, with the state that the lines before it produce. */
+/** A position in a log from which it can be read, and the state to apply its next lines to. */
 export interface Bookmark<State> extends LogPosition {
   readonly state: State;
 }
@@ -40,15 +49,17 @@ export interface Bookmark<State> extends LogPosition {
 export type LogAccess = 'write' | 'read-only';
 
 /**
- * A file whose lines produce a state when they are applied in order. The caller must hold the lock of the directory,
- * unless its access is read-only.
+ * A log: a file whose lines produce a state when they are applied in order. The caller must hold the lock of the
+ * directory, except for read-only access.
  *
- * Reads only the lines that other processes have appended since the last read, or the whole file if it was rewritten. A
- * second file stores the length after the last durable write, so that a truncated log is detected.
+ * After the first read, reads only the lines that other processes have appended, or the whole file if it was rewritten.
+ * A second file stores the length after the last durable write, so that a truncated log is detected.
  */
 export class LogFile<State> {
   state: State;
-  /** The start of the file, which identifies it. Undefined before the first read. */
+  /**
+   * The first bytes of the file. They contain a random value that identifies the file. Undefined before the first read.
+   */
   mark: Buffer | undefined = undefined;
   readonly path: string;
   private bytes = 0;
@@ -70,20 +81,21 @@ export class LogFile<State> {
     return this.bytes - this.skipped;
   }
 
-  /** Position of the next line in the file, in bytes. */
+  /** Byte position in the file at which the next line will start. */
   get end(): number {
     return this.bytes === 0 ? Buffer.byteLength(newHeader(this.form.kind)) : this.bytes;
   }
 
-  /** True if reading started at a bookmark and not at the first line. */
+  /** True if reading started at a bookmark instead of the first line. */
   get isPartial(): boolean {
     return this.skipped > 0;
   }
 
   /**
-   * Updates the state from the file. If the file cannot be read from its bookmark, reads the whole file.
+   * Applies the lines that are new in the file to the state. If the file cannot be read from its bookmark, reads the
+   * whole file.
    *
-   * Removes an incomplete last line from the file, unless the access is read-only.
+   * A killed process may leave an incomplete last line. Removes it from the file, unless the access is read-only.
    */
   async read(): Promise<void> {
     try {
@@ -94,14 +106,17 @@ export class LogFile<State> {
     }
   }
 
-  /** Reads the whole file again. */
+  /** Reads the whole file again, from its first line. */
   async readAll(): Promise<void> {
     this.restart();
     this.usesBookmark = false;
     await this.readLines();
   }
 
-  /** Starts with an empty log. Throws if a log was stored before. */
+  /**
+   * Clears the state, because the file does not exist. Throws a StoreCorruptError if the stored length shows that it
+   * existed before.
+   */
   private async startEmpty(): Promise<void> {
     this.restart();
     const saved = await readSavedLength(this.folder);
@@ -150,8 +165,8 @@ export class LogFile<State> {
   }
 
   /**
-   * Appends lines. If they are `durable`, they are on disk when the promise resolves. If the append fails, the file is
-   * truncated to its previous length.
+   * Appends lines. If `durable` is true, they are on disk when the promise resolves. If the append fails, truncates the
+   * file to its previous length.
    */
   async append(text: string, durable: boolean): Promise<void> {
     if (this.bytes === 0 || this.bytes > this.rewriteAt) {
@@ -172,7 +187,7 @@ export class LogFile<State> {
     if (durable && this.mark !== undefined) await keepLength(this.folder, { mark: this.mark, bytes: this.bytes });
   }
 
-  /** Clears the state. The next write replaces the file. */
+  /** Clears the state. The next append replaces the file. */
   restart(): void {
     this.state = this.form.create();
     this.mark = undefined;
@@ -180,7 +195,6 @@ export class LogFile<State> {
     this.skipped = 0;
   }
 
-  /** Replaces the file atomically by a new one with these lines. */
   private async rewrite(lines: string): Promise<void> {
     const text = newHeader(this.form.kind) + lines;
     // If the process is killed between the two writes, the stored length is empty or belongs to the previous file. Both
@@ -193,7 +207,7 @@ export class LogFile<State> {
     await keepLength(this.folder, { mark: this.mark, bytes: this.bytes });
   }
 
-  /** Moves a damaged file to `backup`. The next append then starts a new file. */
+  /** Moves a damaged log to the path `backup`. The next append then starts a new file. */
   async setAside(backup: string): Promise<void> {
     await rename(this.path, backup).catch((error: unknown) => {
       if (!hasCode(error, 'ENOENT')) throw error;
@@ -227,7 +241,9 @@ export class LogFile<State> {
   }
 }
 
-/** Opens a log. Returns undefined if the file does not exist. */
+/**
+ * Opens a log. Returns undefined if the file does not exist. Throws a StoreCorruptError if it is not a regular file.
+ */
 async function openLog(path: string, flags: number): Promise<FileHandle | undefined> {
   try {
     return await open(path, flags | PLAIN_FILE, 0o600);
@@ -249,7 +265,7 @@ async function readBytes(handle: FileHandle, position: number, length: number): 
   return buffer.subarray(0, done);
 }
 
-/** Returns the start of a new log, with a random value that distinguishes the file. */
+/** Returns the first line of a new log. Its random value distinguishes the file from all others. */
 function newHeader(kind: string): string {
   return encodeLine([JSON.stringify(randomBytes(16).toString('hex')), JSON.stringify(kind)]);
 }

@@ -4,11 +4,11 @@ import { type OptionRules, type OptionTable, validateOptions } from '../../inter
 
 const LOCK_TIMEOUT_MS = 15_000;
 
-/** Options that both file stores share. */
+/** Options shared by FileSessionStore and FileStateStore. */
 export interface FileOptions {
   /**
-   * Directory of the files, which is created if it is missing. Both kinds of stores, and several processes, may share
-   * it.
+   * Directory in which the store creates its files. Created if it is missing. A FileSessionStore and a FileStateStore,
+   * and several processes, may share it.
    */
   readonly folder: string;
   /** Milliseconds that a call waits while another process uses the same session. Default: 15,000. */
@@ -17,7 +17,7 @@ export interface FileOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** Rules of the options that both file stores share. */
+/** Validation rules of the options that FileSessionStore and FileStateStore share. */
 export const fileRules = {
   folder: required(fullText),
   lockTimeoutMs: numberRule('a number of milliseconds, 0 or more', 0),

@@ -7,14 +7,17 @@ import { PLAIN_FILE } from './small-file.js';
 
 const DIGITS = 16;
 
-/** A position in a log. The stored position is the length after the last durable write. */
+/** A byte position in a log. */
 export interface LogPosition {
-  /** The start of the log, which identifies the file. */
+  /** The first bytes of the log, which identify the file. */
   readonly mark: Buffer;
   readonly bytes: number;
 }
 
-/** Stores the length of a log. Ignores a failure, because the previous length is only less strict. */
+/**
+ * Stores the current length of a log, so that a later read detects a truncated log. Ignores a failure, because the
+ * previous length is smaller and the check only becomes weaker.
+ */
 export async function keepLength(folder: string, { mark, bytes }: LogPosition): Promise<void> {
   try {
     const handle = await open(pathIn(folder), PLAIN_FILE | constants.O_WRONLY | constants.O_CREAT, 0o600);
@@ -23,13 +26,16 @@ export async function keepLength(folder: string, { mark, bytes }: LogPosition): 
   } catch {}
 }
 
-/** Empties the stored length, so that it is ignored. */
+/** Empties the file with the stored length. The next read then does not check the length of the log. */
 export async function emptySavedLength(folder: string): Promise<void> {
   const flag = PLAIN_FILE | constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;
   await writeFile(pathIn(folder), '', { flag, mode: 0o600 });
 }
 
-/** Returns the stored length. An incomplete file counts as length 0, for example after a power failure. */
+/**
+ * Returns the stored length of a log, or 'missing'. Returns length 0 if the file is incomplete, for example after a
+ * power failure.
+ */
 export async function readSavedLength(folder: string): Promise<LogPosition | 'missing'> {
   try {
     const text = await readFile(pathIn(folder), { flag: PLAIN_FILE | constants.O_RDONLY });
@@ -42,10 +48,10 @@ export async function readSavedLength(folder: string): Promise<LogPosition | 'mi
 }
 
 /**
- * Throws if a log is shorter than its stored length. A killed process can only leave an incomplete line after this
- * length.
+ * Throws a StoreCorruptError if a log is shorter than its stored length, or if the stored length is missing. Killing a
+ * process cannot shorten a log below this length.
  *
- * Ignores an empty stored length, and the length of another file.
+ * Ignores an empty stored length, and the stored length of another file.
  */
 export function checkLength(path: string, saved: LogPosition | 'missing', { mark, bytes }: LogPosition): void {
   const advice = `To use what is left, write an empty file to ${pathIn(dirname(path))}`;

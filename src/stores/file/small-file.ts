@@ -5,7 +5,7 @@ import { hasCode } from '../../process/files/error-code.js';
 import { DRAFT } from '../../process/files/write-atomic.js';
 import { encodeLine, parseLines } from './line.js';
 
-/** Flags that do not follow a symbolic link and do not wait for the other end of a pipe. */
+/** Flags for opening a file: fail if it is a symbolic link, and do not wait if it is a named pipe. */
 export const PLAIN_FILE = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** Reads the fields of a file with a single line. Returns undefined if the file is missing or damaged. */
@@ -20,8 +20,8 @@ export async function readSmallFile(path: string): Promise<readonly string[] | u
 }
 
 /**
- * Replaces a file by a file with a single line. Does not flush the file, so a power failure may damage it. `check`
- * rejects if this process has lost the lock of the directory.
+ * Atomically replaces a file by a file with a single line. Does not flush it to disk, so a power failure may damage it.
+ * `check` must reject if this process has lost the lock of the directory.
  */
 export async function replaceSmallFile(
   path: string,

@@ -30,10 +30,10 @@ export interface FileStateStoreOptions extends FileOptions {
 const rules = { ...fileRules, logger } satisfies OptionTable<FileStateStoreOptions>;
 
 /**
- * Stores the state of extensions on disk. An acknowledged write survives if the process is killed at any moment. Any
- * number of processes may use the directory at once.
+ * Stores the state of extensions in files. After a write has resolved, it survives if the process is killed. Any number
+ * of processes may use the directory at once.
  *
- * A damaged file is moved away with a warning, and its session starts empty.
+ * A damaged file is moved away with a warning, and its session starts with empty state.
  *
  * @example
  * const state = new FileStateStore({ folder: './state' });
@@ -49,7 +49,7 @@ export class FileStateStore implements StateStore {
       ...resolved,
       form,
       onDamage: ({ message }, backup) =>
-        logger.warn(`${message} What is left was moved to ${backup}. The session starts with empty state.`),
+        logger.warn(`${message} The damaged file was moved to ${backup}, and the session starts with empty state.`),
     });
   }
 
@@ -156,11 +156,11 @@ function clearing(extension?: string, key?: string): VaultStep<SessionState, num
   };
 }
 
-/** JSON stores Infinity as null. */
+/** A time or a duration in milliseconds. Null means Infinity, which JSON cannot represent. */
 type Time = number | null;
 /**
- * The first field of a line. A `use` line has only the times of a value. A `set` line also has the value and the
- * evicted keys.
+ * The first field of a line in the log, which tells what the line changes. A `use` line only updates the times of a
+ * value. A `set` line has two more fields: the value, and the keys that were evicted for it.
  */
 type Head = ValueHead | readonly ['clear', extension: string | null, key: string | null] | readonly ['end', end: Time];
 type ValueHead = readonly ['set' | 'use', extension: string, key: string, usedAt: number, ttlMs: Time, end: Time];

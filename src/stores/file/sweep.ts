@@ -3,16 +3,22 @@ import { join } from 'node:path';
 import { FRESH, TRASH } from '../../process/files/folder-lock.js';
 
 /**
- * Number of directories that each step checks. One call adds at most one directory, so expired directories do not
- * accumulate.
+ * Number of directories that each call of the store checks. One call adds at most one directory, so expired directories
+ * do not accumulate.
  */
 const CHECKED_PER_STEP = 2;
 /** Minimum number of milliseconds between two listings of the directory. */
 const LIST_MS = 60_000;
-/** Milliseconds after which a directory that was never completed is removed. */
+/**
+ * Milliseconds after which an incomplete directory is removed. A process that is killed while it creates a directory
+ * leaves one.
+ */
 const UNFINISHED_MS = 600_000;
 
-/** Finds expired directories, a few at a time. Uses no timer: each call of the store runs one step. */
+/**
+ * Finds the directories of expired sessions, a few at a time. Needs no timer, because each call of the store runs one
+ * step.
+ */
 export class FolderSweep {
   private names: string[] = [];
   private listedAt = Number.NEGATIVE_INFINITY;
@@ -23,7 +29,10 @@ export class FolderSweep {
     private readonly prefix: string,
   ) {}
 
-  /** Removes leftover directories. Returns the names of the directories whose sessions have expired. */
+  /**
+   * Checks the next directories. Returns the names of the directories whose sessions have expired. Removes directories
+   * that a killed process left incomplete.
+   */
   async step(now: number): Promise<string[]> {
     const expired: string[] = [];
     for (const name of await this.next(now)) {
@@ -44,8 +53,8 @@ export class FolderSweep {
   }
 
   /**
-   * Returns true if the session has expired, or if the directory has no log. The modification time of the log is the
-   * time at which the session expires.
+   * Returns true if the session has expired, or if the directory has no log. The store sets the modification time of
+   * the log to the time at which the session expires.
    */
   private async isExpired(name: string, now: number): Promise<boolean> {
     const end = await stat(join(this.folder, name, 'log')).then(

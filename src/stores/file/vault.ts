@@ -18,23 +18,25 @@ import { FolderSweep } from './sweep.js';
 /** The latest modification time that every file system can store. */
 const LAST_TIME_MS = 2 ** 31 * 1000 - 1000;
 
-/** The form of a vault's states in a log, and the time at which they expire. */
+/** The format of a kind of state in a log, and its expiry rules. */
 export interface VaultForm<State> extends LogForm<State> {
-  /** Removes expired values from the state. Returns true if nothing is left. */
+  /** Removes expired values from the state. Returns true if nothing is left. The vault then removes the whole state. */
   isEmpty(state: State, now: number): boolean;
-  /** Returns the time at which the whole state expires. */
+  /** Returns the time at which the whole state expires, in milliseconds since the epoch. */
   endOf(state: State): number;
 }
 
 /**
- * Small files beside the log with further parts of the state. Used under the lock of the log, except by a read-only
+ * Small files beside a log that store more of its state. The caller holds the lock of the log, except in a read-only
  * step.
  */
 export interface SideFiles<State> {
   read(log: LogFile<State>): Promise<void>;
-  /** Stores the changes after the log was written. `check` rejects if the lock was lost. */
+  /**
+   * Writes the files. Called after the lines of a batch are stored. `check` rejects if this process has lost the lock.
+   */
   write(log: LogFile<State>, check: () => Promise<void>): Promise<void>;
-  /** Called before the directory is removed. */
+  /** Called before the directory of the state is removed. */
   remove(folder: string): Promise<void>;
 }
 
@@ -45,13 +47,16 @@ export interface VaultOptions<State> {
   readonly files?: SideFiles<State>;
   readonly clock: Clock;
   readonly lockTimeoutMs: number;
-  /** Called after a damaged log was moved to `backup` and its state cleared. Without this callback, the call fails. */
+  /**
+   * Called after a damaged log was moved to the path `backup`. The state then starts empty. Without this callback, the
+   * call rejects with the error.
+   */
   readonly onDamage?: (error: StoreCorruptError, backup: string) => void;
 }
 
 /**
- * A directory with one subdirectory per id. Each subdirectory contains the log of one state. Several processes may use
- * the directory at once.
+ * Stores one state per id in a directory. Each state has a subdirectory with a log. Several processes may use the
+ * directory at once.
  */
 export class FileVault<State> {
   private readonly folder: string;
@@ -72,7 +77,7 @@ export class FileVault<State> {
   }
 
   /**
-   * Runs a step on the state that is stored under an id. Resolves after the log contains the lines that the step wrote.
+   * Runs a step on the state that is stored under an id. Resolves after the lines that the step wrote are in the log.
    */
   async run<Result>(id: string, step: VaultStep<State, Result>): Promise<Result> {
     const result = await this.runNamed(this.nameOf(id), step);
@@ -80,7 +85,10 @@ export class FileVault<State> {
     return result;
   }
 
-  /** Runs a step on the state in a directory. */
+  /**
+   * Runs a step on the state in the subdirectory `name`. Rejects with a StoreFailedError if the file system reports an
+   * error.
+   */
   async runNamed<Result>(name: string, step: VaultStep<State, Result>): Promise<Result> {
     try {
       return (await this.lanes.push(name, step)) as Result;
@@ -107,12 +115,15 @@ export class FileVault<State> {
     return results.flat(1) as Result[];
   }
 
-  /** Removes the state of an id without reading it. */
+  /** Removes the state of an id without reading it, so that a damaged state can be removed. */
   async remove(id: string): Promise<void> {
     await this.runNamed(this.nameOf(id), { removes: true, run: () => {} });
   }
 
-  /** Returns a different directory name for each id, even on a file system that ignores case. */
+  /**
+   * Returns the name of the subdirectory of an id. Different ids get different names, even on a file system that
+   * ignores case.
+   */
   nameOf(id: string): string {
     validateOption('id', id, required(text));
     // JSON escapes each lone surrogate differently, whereas in UTF-8 all lone surrogates would be equal.
@@ -120,8 +131,8 @@ export class FileVault<State> {
   }
 
   /**
-   * Runs a batch of jobs. If the disk refuses the lines of the batch, runs each job alone, so that reads do not fail
-   * together with a write.
+   * Runs a batch of jobs. If the disk refuses the lines of the batch, runs each job alone, so that a failed write does
+   * not fail the reads of its batch.
    */
   private async work(name: string, jobs: Jobs<State>): Promise<void> {
     try {
@@ -164,8 +175,8 @@ export class FileVault<State> {
   }
 
   /**
-   * Locks a directory. Returns undefined if the directory is missing. Returns 'read-only' if the jobs only read and
-   * need no lock.
+   * Locks the directory of a state. Returns undefined if it is missing. Returns 'read-only' if it cannot be written and
+   * all jobs only read.
    */
   private async lock(name: string, jobs: Jobs<State>): Promise<FolderLock | 'read-only' | undefined> {
     try {
@@ -199,7 +210,10 @@ export class FileVault<State> {
     return log;
   }
 
-  /** Reads the log from disk. Moves a damaged log away if `onDamage` is set. */
+  /**
+   * Reads the log of a state from disk. If it is damaged and `onDamage` is set, moves it away and continues with an
+   * empty state.
+   */
   private async read(log: LogFile<State>, jobs: Jobs<State>): Promise<LogFile<State>> {
     const { onDamage } = this.options;
     try {
@@ -214,8 +228,10 @@ export class FileVault<State> {
   }
 
   /**
-   * Writes the lines of a batch. Returns true if the log then matches the state. A full disk may refuse a line that
-   * only renews a lifetime. The call then returns false and does not fail, so that reads still succeed.
+   * Appends the lines of a batch to the log. Returns true if the log on disk then matches the state in memory.
+   *
+   * A full disk may refuse lines that only renew a lifetime. In this case returns false instead of throwing, so that
+   * reads still succeed.
    */
   private async write(
     lock: FolderLock,
@@ -238,7 +254,7 @@ export class FileVault<State> {
     return true;
   }
 
-  /** Runs one step of the sweep. The caller does not see failures of the sweep. */
+  /** Removes a few expired states. Ignores failures, because a later call tries again. */
   private async tidy(): Promise<void> {
     if (this.isTidying) return;
     this.isTidying = true;

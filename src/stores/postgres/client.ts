@@ -1,35 +1,41 @@
 import { invalidOption } from '../../internal/options/validate.js';
 
-/** A `Pool`, a `PoolClient` or a connected `Client` of `pg`, version 8. A store works best with a pool. */
+/**
+ * A `Pool`, a `PoolClient` or a connected `Client` of the package `pg`, version 8. With a pool, the calls of a store
+ * can run in parallel.
+ */
 export interface PgClient {
   /** Runs one statement. Resolves to its rows. */
   query(statement: PgStatement): Promise<{ readonly rows: readonly unknown[] }>;
 }
 
-/** One statement for `pg`. */
+/** A statement in the form that the package `pg` accepts. */
 interface PgStatement {
   readonly text: string;
   values?: unknown[];
-  /** Milliseconds after which `pg` stops waiting. If the statement is still in the queue, `pg` discards it. */
+  /**
+   * Milliseconds after which `pg` stops waiting for the result. If the statement is still in the queue, `pg` discards
+   * it.
+   */
   readonly query_timeout?: number;
 }
 
-/** The `sql` function of `postgres`, version 3. */
+/** The `sql` function of the package `postgres`, version 3. */
 export interface PostgresJsClient {
   /** Runs one statement. Resolves to its rows. */
   unsafe(text: string, values?: (string | null)[]): PostgresJsQuery;
 }
 
-/** A statement that `postgres` runs. */
+/** A statement that the package `postgres` runs. Resolves to its rows. */
 interface PostgresJsQuery extends PromiseLike<readonly unknown[]> {
   /** Cancels the statement. */
   cancel(): void;
 }
 
-/** A client of a supported package. The stores attach no listeners to it and never close it. */
+/** A client of the package `pg` or `postgres`. The stores attach no listeners to it and never close it. */
 export type PostgresClient = PgClient | PostgresJsClient;
 
-/** A statement with the time limit of its call. */
+/** A statement with the time limit of the store call that sends it. */
 interface Statement {
   readonly text: string;
   readonly values: readonly (string | null)[];
@@ -37,10 +43,13 @@ interface Statement {
   readonly signal: AbortSignal;
 }
 
-/** Runs one statement. When the signal aborts, discards a statement that is still in the queue. */
+/**
+ * Runs one statement, and resolves to its rows. At the time limit, discards a statement that is still in the queue of
+ * the client.
+ */
 export type RunStatement = (statement: Statement) => Promise<readonly unknown[]>;
 
-/** Returns a function that runs statements through a client of any supported package. */
+/** Returns a function that runs statements through a client of `pg` or `postgres`. */
 export function runStatementOf(client: PostgresClient): RunStatement {
   if (has(client, 'unsafe')) return (statement) => runWithPostgresJs(client as PostgresJsClient, statement);
   if (has(client, 'query')) return (statement) => runWithPg(client as PgClient, statement);

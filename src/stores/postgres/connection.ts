@@ -2,17 +2,17 @@ import { CallLimit } from '../call-limit.js';
 import { type PostgresClient, type RunStatement, runStatementOf } from './client.js';
 import { isCancelled, isRolledBack, postgresFailure } from './error.js';
 
-/** The client, the schema, and the time limit of a call. */
+/** The client, the schema that contains the functions, and the time limit of a call in milliseconds. */
 export interface ConnectionSettings {
   readonly client: PostgresClient;
   readonly schema: string;
   readonly timeoutMs: number;
 }
 
-/** An argument of a function. Undefined becomes NULL. */
+/** An argument of a PostgreSQL function. Undefined becomes NULL. */
 type Argument = string | number | boolean | null | undefined;
 
-/** Runs the functions of the stores in PostgreSQL. Each call is one statement, which is one transaction. */
+/** Calls the PostgreSQL functions that the stores use. Each call is one statement, which is one transaction. */
 export class PostgresConnection {
   private readonly run: RunStatement;
 
@@ -32,11 +32,10 @@ export class PostgresConnection {
   }
 
   /**
-   * Sends one statement. Retries it within the time limit if the server rolled it back because of a concurrent
-   * transaction.
+   * Sends one statement and returns its rows. Retries it within the time limit if the server rolled it back because of
+   * a concurrent transaction.
    *
-   * Retries it once if it was cancelled, because a late request to cancel an earlier statement of this connection can
-   * cancel this one instead.
+   * Retries a cancelled statement once. The request to cancel an earlier statement may arrive late and cancel this one.
    */
   async send(text: string, values: readonly (string | null)[]): Promise<readonly unknown[]> {
     const { schema, timeoutMs } = this.settings;

@@ -16,7 +16,7 @@ const NOT_MIGRATED = ['3F000', '42P01', '42703', '42883'];
  */
 export class PostgresUnavailableError extends KeelsonError {
   readonly code = 'ERR_POSTGRES_UNAVAILABLE';
-  /** The SQLSTATE from the server. Undefined if the server did not answer. */
+  /** The SQLSTATE code from the server. Undefined if the server did not answer. */
   readonly sqlState: string | undefined;
   /** True if a later call may succeed. */
   readonly retryable: boolean;
@@ -24,7 +24,7 @@ export class PostgresUnavailableError extends KeelsonError {
   constructor(cause: unknown) {
     const why = describeError(cause).replace(/\.$/, '');
     super(
-      `PostgreSQL did not run a statement of the store (${why}). Check the server and the permissions of its user.`,
+      `PostgreSQL did not run a statement of the store (${why}). Check the server and the permissions of the database user.`,
       {
         cause,
       },
@@ -35,7 +35,9 @@ export class PostgresUnavailableError extends KeelsonError {
   }
 }
 
-/** The schema of the stores is missing or older than this version of Keelson. Nothing was read or changed. */
+/**
+ * The PostgreSQL schema of the stores is missing or older than this version of Keelson. Nothing was read or changed.
+ */
 export class PostgresSchemaError extends KeelsonError {
   readonly code = 'ERR_POSTGRES_SCHEMA';
   readonly schema: string;
@@ -48,7 +50,7 @@ export class PostgresSchemaError extends KeelsonError {
   }
 }
 
-/** A row of a session was not written by a session store. Nothing was changed. */
+/** The stored rows of a session are damaged: entries are missing, or an entry is not JSON. */
 export class PostgresDataError extends KeelsonError {
   readonly code = 'ERR_POSTGRES_DATA';
   readonly session: string;
@@ -59,18 +61,23 @@ export class PostgresDataError extends KeelsonError {
   }
 }
 
-/** Returns the typed error for an error of the client. */
+/**
+ * Converts an error of the client. Returns a PostgresSchemaError if the schema is missing or too old, otherwise a
+ * PostgresUnavailableError.
+ */
 export function postgresFailure(schema: string, cause: unknown): KeelsonError {
   const isMissing = NOT_MIGRATED.includes(sqlStateOf(cause) ?? '');
   return isMissing ? new PostgresSchemaError(schema, cause) : new PostgresUnavailableError(cause);
 }
 
-/** True if the server rolled a statement back because of concurrent statements. */
+/**
+ * Returns true if the server rolled a statement back because of concurrent statements. The statement can be repeated.
+ */
 export function isRolledBack(error: unknown): boolean {
   return sqlStateOf(error)?.startsWith('40') ?? false;
 }
 
-/** True if the server cancelled a statement, so that it has no effect. */
+/** Returns true if the server cancelled a statement. The statement then had no effect. */
 export function isCancelled(error: unknown): boolean {
   return sqlStateOf(error) === '57014';
 }

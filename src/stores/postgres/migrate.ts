@@ -5,8 +5,10 @@ import { migrateRules, type PostgresMigrateOptions } from './options.js';
 import { migrationSql } from './schema/migration.js';
 
 /**
- * Creates the schema of the stores, or upgrades it to the version of this package. Keeps all data. Does nothing if the
- * schema is current or newer. Several processes may call it at once: one of them migrates, and the others wait.
+ * Creates the PostgreSQL schema of the stores, or upgrades it to the version of this package. Keeps all data. Does
+ * nothing if the schema is current or newer.
+ *
+ * Several processes may call it at once: one of them migrates, and the others wait.
  *
  * @example
  * const pool = new Pool({ connectionString: process.env.DATABASE_URL });

@@ -6,9 +6,12 @@ import type { PostgresClient } from './client.js';
 
 /** Options of `migrate`. */
 export interface PostgresMigrateOptions {
-  /** The schema of all tables and functions. A letter or `_`, then letters, digits and `_`. Default: `keelson`. */
+  /**
+   * Name of the PostgreSQL schema for all tables and functions: a letter or `_`, then letters, digits and `_`. Default:
+   * `keelson`.
+   */
   readonly schema?: string | undefined;
-  /** Time limit in milliseconds. Default: 60,000. */
+  /** Time limit of the migration in milliseconds. Default: 60,000. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -16,23 +19,21 @@ export interface PostgresMigrateOptions {
 export interface PostgresStoreOptions {
   /** A client of `pg` or `postgres`. The store never closes it. */
   readonly client: PostgresClient;
-  /** The schema that `migrate` has created. Default: `keelson`. */
+  /** Name of the schema that `migrate` has created. Default: `keelson`. */
   readonly schema?: string | undefined;
-  /** Time limit of one call in milliseconds, even while the client connects. Default: 5,000. */
+  /** Time limit of one call in milliseconds, including the time to connect. Default: 5,000. */
   readonly timeoutMs?: number | undefined;
 }
 
 /** Options of a session store on PostgreSQL. */
 export interface PostgresSessionStoreOptions extends PostgresStoreOptions {
-  /**
-   * Milliseconds until a session expires and is deleted, after its last load, claim, append or post. Default: never.
-   */
+  /** Milliseconds after its last load, claim, append or post until a session expires and is deleted. Default: never. */
   readonly ttlMs?: number | undefined;
 }
 
 /** Options of a run log on PostgreSQL. */
 export interface PostgresRunLogOptions extends PostgresStoreOptions, RunLogLimits {
-  /** Milliseconds between two reads while waiting for an event. Default: 200. */
+  /** Milliseconds between two queries while a read waits for new events. Default: 200. */
   readonly pollMs?: number | undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Stores for sessions and extension state in PostgreSQL.
+ * Stores for sessions, run logs and extension state in PostgreSQL.
  *
  * @packageDocumentation
  */

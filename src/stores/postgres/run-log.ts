@@ -7,11 +7,11 @@ import { PostgresConnection } from './connection.js';
 import { type PostgresRunLogOptions, resolveStoreOptions, runLogRules } from './options.js';
 
 /**
- * Stores the logs of runs in PostgreSQL, shared by all processes. Each event is a row. Each call is one transaction in
- * one statement, and uses the clock of the server.
+ * Stores the events of runs in PostgreSQL, so that any process can follow a run. Each event is a row. Each call is one
+ * transaction in one statement, and uses the clock of the server.
  *
- * A read that waits repeats its statement. Call `migrate` first. Rejects with a PostgresUnavailableError if the server
- * does not answer within `timeoutMs`, or refuses the statement.
+ * While a read waits for new events, it repeats its statement. Call `migrate` first. Rejects with a
+ * PostgresUnavailableError if the server does not answer within `timeoutMs`, or refuses the statement.
  *
  * @example
  * await migrate(pool);

@@ -29,8 +29,8 @@ import { type PostgresSessionStoreOptions, resolveStoreOptions, sessionStoreRule
  * Stores sessions in PostgreSQL, shared by all processes. Each entry is a row. Each call is one transaction in one
  * statement, and uses the clock of the server.
  *
- * A call sends only new entries. Call `migrate` first. Rejects with a PostgresUnavailableError if the server does not
- * answer within `timeoutMs`, or refuses the statement.
+ * An append sends only new entries. Call `migrate` first. Rejects with a PostgresUnavailableError if the server does
+ * not answer within `timeoutMs`, or refuses the statement.
  *
  * @example
  * const pool = new Pool({ connectionString: process.env.DATABASE_URL });
@@ -109,7 +109,7 @@ export class PostgresSessionStore implements SessionStore {
   }
 }
 
-/** Encodes entries as pairs of a key and a body. */
+/** Encodes entries as a JSON array of pairs: a key and the JSON of an entry. */
 function pairsOf(entries: readonly Entry[]): string {
   return JSON.stringify(encodeEntries(entries).map((body, at) => [toSqlKey((entries[at] as Entry).id), body]));
 }
@@ -120,7 +120,7 @@ function holderOf(columns: Readonly<Record<string, string | number | null>>): Se
   return Object.fromEntries(decoded) as SessionHolder;
 }
 
-/** Decodes the rows of a record. Throws a PostgresDataError if entries are missing. */
+/** Decodes the rows of a session. Throws a PostgresDataError if entries are missing. */
 function recordOf(session: string, [head = '', ...bodies]: readonly string[], before = Infinity): StoredRecord {
   const [{ uid, length, holder }, offset] = JSON.parse(head);
   const expected = Math.max(0, Math.min(before, length) - offset);

@@ -106,7 +106,7 @@ function conditionOf({ ifValue }: StateEntry): (string | null)[] {
   return ifValue === null ? ['absent', null] : ['equal', toSqlText(ifValue)];
 }
 
-/** Decodes a list in which names and sizes alternate. */
+/** Decodes a list in which the keys and the sizes of evicted values alternate. */
 function evictedOf(replies: readonly string[]): EvictedState[] {
   return replies.flatMap((name, at) =>
     at % 2 === 0 ? [{ key: fromSqlText(name), bytes: Number(replies[at + 1]) }] : [],

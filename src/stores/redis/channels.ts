@@ -1,7 +1,7 @@
 import { KeyedListeners } from '../../state/keyed-listeners.js';
 import { isIoRedis, type RedisSubscriber } from './client.js';
 
-/** Calls listeners when a message arrives on a channel. Subscribes to a channel while it has a listener. */
+/** Calls listeners when a message arrives on a Redis channel. Subscribes to a channel only while it has a listener. */
 export class RedisChannels {
   private readonly listeners = new KeyedListeners(
     (channel, isUsed) => void this.switch(isUsed ? 'subscribe' : 'unsubscribe', channel),

@@ -8,11 +8,11 @@ export interface NodeRedisClient {
 
 /** A cluster client of `@redis/client` or `redis`, version 5 or newer. */
 interface NodeRedisCluster {
-  /** Sends a command to the node of `firstKey`. Resolves to the reply. */
+  /** Sends a command to the node that stores `firstKey`. Resolves to the reply. */
   sendCommand(
     ...call: [firstKey: string, isReadonly: boolean, args: string[], options?: { abortSignal?: AbortSignal }]
   ): Promise<unknown>;
-  /** Only cluster clients have this method. */
+  /** Only cluster clients have this method, so it identifies them. */
   getSlotRandomNode(slot: number): unknown;
 }
 
@@ -20,7 +20,7 @@ interface NodeRedisCluster {
 interface NodeRedisSentinel {
   /** Sends a command to the master. Resolves to the reply. */
   sendCommand(isReadonly: boolean, args: string[], options?: { abortSignal?: AbortSignal }): Promise<unknown>;
-  /** Only sentinel clients have this method. */
+  /** Only sentinel clients have this method, so it identifies them. */
   getSentinelNode(): unknown;
 }
 
@@ -33,7 +33,10 @@ export interface IoRedisClient {
 /** A connected client of a supported package. The stores attach no listeners to it and never close it. */
 export type RedisClient = NodeRedisClient | NodeRedisCluster | NodeRedisSentinel | IoRedisClient;
 
-/** A client of `@redis/client` or `redis` that only subscribes: a single client, a cluster or a sentinel client. */
+/**
+ * A client of `@redis/client` or `redis` that is used only for subscriptions: a single client, a cluster or a sentinel
+ * client.
+ */
 interface NodeRedisSubscriber {
   /** Calls the listener for each message of a channel. */
   subscribe(channel: string, listener: (message: unknown, channel: unknown) => void): Promise<unknown>;
@@ -41,9 +44,12 @@ interface NodeRedisSubscriber {
   unsubscribe(channel: string, listener: (message: unknown, channel: unknown) => void): Promise<unknown>;
 }
 
-/** A `Redis` or `Cluster` client of `ioredis` that only subscribes. A store adds one listener to it. */
+/** A `Redis` or `Cluster` client of `ioredis` that is used only for subscriptions. A store adds one listener to it. */
 interface IoRedisSubscriber extends IoRedisClient {
-  /** Subscribes to a channel. */
+  /**
+   * A connected client of `@redis/client`, `redis` or `ioredis`. The stores attach no listeners to it and never close
+   * it.
+   */
   subscribe(channel: string): Promise<unknown>;
   /** Ends the subscription. */
   unsubscribe(channel: string): Promise<unknown>;
@@ -51,21 +57,21 @@ interface IoRedisSubscriber extends IoRedisClient {
   on(event: 'message', listener: (channel: string) => void): unknown;
 }
 
-/** A connected client of a supported package that only subscribes. */
+/** A connected client of `@redis/client`, `redis` or `ioredis` that is used only for subscriptions. */
 export type RedisSubscriber = NodeRedisSubscriber | IoRedisSubscriber;
 
-/** True for a client of ioredis. */
+/** Returns true for a client of ioredis. */
 export function isIoRedis<T extends object>(client: T): client is Extract<T, { call: unknown }> {
   return has(client, 'call');
 }
 
 /**
- * Sends one command. `firstKey` selects the node of a cluster. When `signal` aborts, a client that supports it discards
- * a command that is still in the queue.
+ * Sends one command. `firstKey` selects the node of a cluster. After `signal` aborts, a client that supports signals no
+ * longer sends a command that is still in its queue.
  */
 export type SendCommand = (firstKey: string, args: string[], signal: AbortSignal) => Promise<unknown>;
 
-/** Returns a function that sends commands through a client of any supported package. */
+/** Returns a function that sends commands through a client of `@redis/client`, `redis` or `ioredis`. */
 export function sendCommandOf(client: RedisClient): SendCommand {
   if (isIoRedis(client)) return (_firstKey, [command = '', ...args]) => client.call(command, args);
   if (!has(client, 'sendCommand')) {
@@ -81,8 +87,9 @@ export function sendCommandOf(client: RedisClient): SendCommand {
 }
 
 /**
- * Returns the `keyPrefix` of a client of `@redis/client`. That client does not add its prefix to commands that are sent
- * directly. Returns an empty string for ioredis, which adds its prefix to all commands.
+ * Returns the key prefix that a store must add to its keys itself. Clients of `@redis/client` do not add their
+ * `keyPrefix` to commands that are sent directly. Returns an empty string for ioredis, which adds its prefix to all
+ * commands.
  */
 export function keyPrefixOf(client: RedisClient): string {
   const prefix = (client as { readonly _keyPrefix?: string | Uint8Array })._keyPrefix ?? '';

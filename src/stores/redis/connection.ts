@@ -3,7 +3,7 @@ import { CallLimit } from '../call-limit.js';
 import { type RedisClient, type SendCommand, sendCommandOf } from './client.js';
 import { RedisUnavailableError } from './error.js';
 
-/** A Lua script, which Redis runs as one atomic step. */
+/** A Lua script, which Redis runs atomically. */
 export class RedisScript {
   readonly sha: string;
 
@@ -12,13 +12,13 @@ export class RedisScript {
   }
 }
 
-/** Deletes all keys that are passed to it. */
+/** Lua script that deletes all keys that are passed to it. */
 export const deleteScript = new RedisScript(`return redis.call('UNLINK', unpack(KEYS))`);
 
-/** Runs a script. Rejects with a RedisUnavailableError if it fails or exceeds the time limit of the call. */
+/** Runs a Lua script. Rejects with a RedisUnavailableError if it fails or exceeds the time limit of the call. */
 export type RunScript = (script: RedisScript, keys: readonly string[], args: readonly string[]) => Promise<unknown>;
 
-/** Runs the scripts of the stores on Redis. */
+/** Runs the Lua scripts of the stores on Redis. */
 export class RedisConnection {
   private readonly send: SendCommand;
 
@@ -29,7 +29,7 @@ export class RedisConnection {
     this.send = sendCommandOf(client);
   }
 
-  /** Starts one call of a store. All scripts of the call share its time limit. */
+  /** Returns a function that runs the scripts of one store call. All scripts of the call share one time limit. */
   begin(): RunScript {
     const limit = new CallLimit('Redis', this.timeoutMs);
     return async (script, keys, args) => {
@@ -65,7 +65,7 @@ export function textsOf(reply: unknown): string[] {
   );
 }
 
-/** Splits a list in which names and values alternate. */
+/** Splits a list in which names and values alternate into pairs. */
 export function pairsIn(flat: readonly string[]): [name: string, value: string][] {
   return flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1] ?? '']] : []));
 }

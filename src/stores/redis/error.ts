@@ -14,22 +14,19 @@ export class RedisUnavailableError extends KeelsonError {
     const isWrongType = /\bWRONGTYPE\b/.test(why);
     const advice = isWrongType
       ? 'Another program wrote a key of the store. Use another `prefix`, or delete the key.'
-      : 'Check the connection to Redis and the permissions of its user.';
+      : 'Check the connection to Redis and the permissions of the Redis user.';
     super(`Redis did not run a command of the store (${why}). ${advice}`, { cause });
     this.retryable = !isWrongType;
   }
 }
 
-/**
- * The data under `key` was not written by this version of the session store, or JSON cannot represent a message.
- * Nothing was changed.
- */
+/** The data under `key` is damaged or has the format of another version, or JSON cannot represent an entry. */
 export class RedisDataError extends KeelsonError {
   readonly code = 'ERR_REDIS_DATA';
   readonly key: string;
 
   constructor(key: string, problem: string, cause?: unknown) {
-    super(`Redis key "${key}": ${problem}`, { cause });
+    super(`The data of Redis key "${key}" cannot be used: ${problem}`, { cause });
     this.key = key;
   }
 }

@@ -2,7 +2,10 @@ import { pairsIn, RedisScript, type RunScript, textsOf } from './connection.js';
 
 const readScript = new RedisScript(`return redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')`);
 
-/** Each write increases the score of an entry, so that `removeScript` recognises an entry that was written again. */
+/**
+ * Lua script that adds a session to the index. ARGV: session, time until which the index contains it. Each write
+ * increases the score of the session, so that `removeScript` does not remove a session that was added again.
+ */
 const writeScript = new RedisScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -15,21 +18,21 @@ redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', math.ceil(tonumber(last))
 return false
 `);
 
-/** ARGV: member, score. Removes a member of an index, unless its score has changed. */
+/** Lua script that removes a member of an index, unless its score has changed. ARGV: member, score. */
 export const removeScript = new RedisScript(`
 if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('ZREM', KEYS[1], ARGV[1]) end
 return false
 `);
 
-/** An index entry of an extension: a session, and the score that it had when the index was read. */
+/** A session in the index of an extension, and the score that it had when the index was read. */
 export interface IndexedSession {
   readonly session: string;
   readonly score: string;
 }
 
 /**
- * Lists the sessions in which an extension may have state. In a cluster, the index and the sessions are in different
- * slots, so no script can change both.
+ * An index of the sessions in which an extension may have state. In a cluster, no script can change the index and a
+ * session together. So the index may contain a session without such state.
  */
 export class RedisExtensionIndex {
   constructor(private readonly key: string) {}
@@ -39,12 +42,12 @@ export class RedisExtensionIndex {
     return found.map(([session, score]) => ({ session, score }));
   }
 
-  /** Keeps the session in the index until `end`, in milliseconds since the epoch. */
+  /** Adds a session to the index until the time `end`, in milliseconds since the epoch. */
   async write(run: RunScript, session: string, end: string): Promise<void> {
     await run(writeScript, [this.key], [session, end]);
   }
 
-  /** Removes an entry, unless it was written again since it was read. */
+  /** Removes a session from the index, unless it was added again since the index was read. */
   async remove(run: RunScript, { session, score }: IndexedSession): Promise<void> {
     await run(removeScript, [this.key], [session, score]);
   }

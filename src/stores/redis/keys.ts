@@ -1,12 +1,15 @@
 import { invalidOption } from '../../internal/options/validate.js';
 
 /**
- * Matches characters with a meaning in keys, hash tags and patterns, and invisible characters. Also matches lone
- * surrogates, which UTF-8 cannot encode.
+ * Matches the characters that a key must not contain. They have a meaning in keys, hash tags or patterns, are
+ * invisible, or are lone surrogates, which UTF-8 cannot encode.
  */
 const UNSAFE = /[%:{}*?[\]\\\s\p{Cc}\p{Cs}]/gu;
 
-/** Encodes a string as one piece of a key. The piece is never empty, has no colons or braces, and is unique per string. */
+/**
+ * Encodes a string as one piece of a Redis key. The piece is never empty, has no colons or braces, and is different for
+ * each string.
+ */
 export function toKeyPiece(text: string): string {
   if (typeof text !== 'string') throw invalidOption('id', 'a string', text);
   if (text === '') return '%';
@@ -19,24 +22,30 @@ export function fromKeyPiece(piece: string): string {
   return piece.replace(/%([0-9a-f]{4})/g, (_match, code) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
-/** The keys of a stored session: its head, its entries, and the ids of its entries. */
+/**
+ * The Redis keys of a stored session: a hash with its fields, a list of its entries, and a hash with the ids of its
+ * entries.
+ */
 export type SessionKeys = readonly [head: string, entries: string, ids: string];
 
-/** The keys of the log of a run: its head, and its events. */
+/** The Redis keys of the log of a run: a hash with its fields, and a stream of its events. */
 export type RunLogKeys = readonly [head: string, events: string];
 
-/** Builds the names of keys. All keys of a session are in the same slot of a cluster. */
+/**
+ * Builds the names of Redis keys. All keys of a session are in the same slot of a cluster, so that one script can use
+ * them.
+ */
 export class RedisKeys {
   private readonly base: string;
   private readonly prefix: string;
 
-  /** `before` is the key prefix of the client. */
+  /** `before` is the key prefix of the client. Each key starts with it. */
   constructor(prefix: string, before = '') {
     this.base = prefix.replace(/[%{}]/g, toKeyPiece);
     this.prefix = before + this.base;
   }
 
-  /** Returns the keys of a session's state. `session` is a piece from `toKeyPiece`. */
+  /** Returns the keys for the extension state of a session. `session` must be encoded with `toKeyPiece`. */
   state(session: string): readonly string[] {
     const state = this.name(session, 'state');
     return [state, `${state}:entries`, `${state}:used`, `${state}:due`, `${state}:session-long`];
@@ -47,7 +56,10 @@ export class RedisKeys {
     return `${this.name(session, 'state')}:value:${member}`;
   }
 
-  /** Returns the key of the index of an extension. `extension` is a piece from `toKeyPiece`. */
+  /**
+   * Returns the key of the index of the sessions with state of an extension. `extension` must be encoded with
+   * `toKeyPiece`.
+   */
   sessions(extension: string): string {
     return this.name(extension, 'extension');
   }
@@ -58,8 +70,8 @@ export class RedisKeys {
   }
 
   /**
-   * Returns the channel of a session's posts, without the prefix of the client, because ioredis adds its prefix only to
-   * keys.
+   * Returns the channel that announces new posts of a session. It lacks the key prefix of the client, because ioredis
+   * adds its prefix only to keys.
    */
   posts(id: string): string {
     return `${this.base}:{${toKeyPiece(id)}}:posts`;
@@ -70,12 +82,12 @@ export class RedisKeys {
     return [head, `${head}:events`];
   }
 
-  /** Returns the channel of the events of a run, without the prefix of the client. */
+  /** Returns the channel that announces new events of a run, without the key prefix of the client. */
   events(run: string): string {
     return `${this.base}:{${toKeyPiece(run)}}:events`;
   }
 
-  /** Returns the key of the index of an owner's sessions. `owner` is a piece from `toKeyPiece`. */
+  /** Returns the key of the index of an owner's sessions. `owner` must be encoded with `toKeyPiece`. */
   owner(owner: string): string {
     return this.name(owner, 'owner');
   }

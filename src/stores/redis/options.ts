@@ -11,19 +11,20 @@ export interface RedisStoreOptions {
    * never closes it.
    */
   readonly client: RedisClient;
-  /** The start of every key name. Default: `keelson`. */
+  /** Prefix of all keys of the store. Default: `keelson`. */
   readonly prefix?: string | undefined;
-  /** Time limit of one call in milliseconds, even while the client reconnects. Default: 5,000. */
+  /** Time limit of one call in milliseconds, including the time to reconnect. Default: 5,000. */
   readonly timeoutMs?: number | undefined;
 }
 
 /** Options of a session store on Redis. */
 export interface RedisSessionStoreOptions extends RedisStoreOptions {
-  /** Milliseconds until a session expires and is deleted, after its last use. Default: never. */
+  /** Milliseconds after its last use until a session expires and is deleted. Default: never. */
   readonly ttlMs?: number | undefined;
   /**
-   * A second connected client, used only for subscriptions. With it, each post is announced on a channel of its
-   * session, and the store has `watch`. Pass such a client in all processes. The store never closes it. Default: none.
+   * A second connected client, used only for subscriptions. With it, a run receives posts of other processes at once.
+   * Pass one in all processes, because a store without one does not announce its posts. The store never closes it.
+   * Default: none.
    */
   readonly subscriber?: RedisSubscriber | undefined;
 }
@@ -31,11 +32,12 @@ export interface RedisSessionStoreOptions extends RedisStoreOptions {
 /** Options of a run log on Redis. */
 export interface RedisRunLogOptions extends RedisStoreOptions, RunLogLimits {
   /**
-   * A second connected client, used only for subscriptions. With it, each append is announced on a channel of its run,
-   * so that waiting reads end sooner. Pass such a client in all processes. The log never closes it. Default: none.
+   * A second connected client, used only for subscriptions. With it, a waiting read receives new events at once. Pass
+   * one in all processes, because a log without one does not announce its events. The log never closes it. Default:
+   * none.
    */
   readonly subscriber?: RedisSubscriber | undefined;
-  /** Milliseconds between two reads while waiting for an event. Default: 200. */
+  /** Milliseconds between two queries while a read waits for new events. Default: 200. */
   readonly pollMs?: number | undefined;
 }
 

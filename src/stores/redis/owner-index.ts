@@ -4,8 +4,8 @@ import { removeScript } from './extension-index.js';
 import { fromKeyPiece, toKeyPiece } from './keys.js';
 
 /**
- * ARGV: time of the last entry, session, milliseconds until the index expires or 0. An older time does not replace a
- * newer one.
+ * Lua script that adds a session to the index, or updates its time. An older time does not replace a newer one. ARGV:
+ * time of the last entry, session, milliseconds until the index expires or 0.
  */
 const writeScript = new RedisScript(`
 local before = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[2]) or 0)
@@ -15,8 +15,8 @@ return false
 `);
 
 /**
- * ARGV: first time to read, number of sessions. Replies sessions and their times, the latest first. Includes all
- * sessions with the last time.
+ * Lua script that reads sessions, latest first. ARGV: latest time, number of sessions. Replies sessions and their
+ * times. Includes all sessions that have the same time as the last one.
  */
 const readScript = new RedisScript(`
 local count = redis.call('ZCOUNT', KEYS[1], ARGV[1], ARGV[1]) + ARGV[2]
@@ -32,10 +32,10 @@ return found
 `);
 
 /**
- * The sessions of one owner, by the time of their last entry.
+ * An index of the sessions of one owner, sorted by the time of their last entry.
  *
- * In a cluster, the index and the sessions are in different slots. So an index entry may be outdated, or may belong to
- * a deleted session.
+ * In a cluster, no script can change the index and a session together. So an entry of the index may be outdated, or may
+ * belong to a deleted session.
  */
 export class RedisOwnerIndex {
   constructor(
@@ -43,12 +43,14 @@ export class RedisOwnerIndex {
     private readonly run: RunScript,
   ) {}
 
-  /** Adds a session. `ttl` is the time in milliseconds until the index expires, or '0'. */
+  /**
+   * Adds a session, or updates its time. `ttl` is the time in milliseconds until the index expires, or '0' for never.
+   */
   async write({ id, updatedAt }: ListPosition, ttl: string): Promise<void> {
     await this.run(writeScript, [this.key], [`${updatedAt}`, toKeyPiece(id), ttl]);
   }
 
-  /** Returns at least `count` sessions after a position, or all sessions after the position if they are fewer. */
+  /** Returns the sessions after a position: at least `count` sessions, or all of them if they are fewer. */
   async read(after: ListPosition | undefined, count: number): Promise<ListPosition[]> {
     const start = after === undefined ? '+inf' : `${after.updatedAt}`;
     const reply = textsOf(await this.run(readScript, [this.key], [start, `${count}`]));
@@ -57,7 +59,7 @@ export class RedisOwnerIndex {
     return found.filter((it) => after === undefined || comparePositions(after, it) < 0).sort(comparePositions);
   }
 
-  /** Removes a session, unless it was added again since it was read. */
+  /** Removes a session, unless its time has changed since it was read. */
   async remove({ id, updatedAt }: ListPosition): Promise<void> {
     await this.run(removeScript, [this.key], [toKeyPiece(id), `${updatedAt}`]);
   }

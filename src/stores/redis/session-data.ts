@@ -6,11 +6,11 @@ import { textsOf } from './connection.js';
 import { RedisDataError } from './error.js';
 import type { SessionKeys } from './keys.js';
 
-/** The reply of a session script. */
+/** The decoded reply of a Lua script of the session store. */
 export interface SessionReply {
-  /** The owner, if the index of this owner must be updated. */
+  /** The owner, if the index of the owner's sessions must be updated. Otherwise null. */
   readonly owner: string | null;
-  /** Time of the last entry. */
+  /** Time of the last entry, in milliseconds since the epoch. */
   readonly updatedAt: number;
   readonly record: StoredRecord;
   /** Further values, which depend on the script. */
@@ -31,7 +31,7 @@ interface Reader<T> {
   read(json: string): T | undefined;
 }
 
-/** Reads the reply of a session script. Throws a RedisDataError if the data cannot be read. */
+/** Decodes the reply of a Lua script of the session store. Throws a RedisDataError if the data cannot be read. */
 export function readReply(reply: unknown, [head, list]: SessionKeys): SessionReply {
   if (!Array.isArray(reply)) throw new RedisDataError(head, PROBLEMS[textsOf([reply])[0] ?? ''] ?? '');
   const [bodies, ...fields] = reply;
@@ -45,7 +45,10 @@ export function readReply(reply: unknown, [head, list]: SessionKeys): SessionRep
   return { owner, updatedAt, record: { uid, length, offset, entries, ...held }, values };
 }
 
-/** Returns the id and the JSON of each entry. Throws a RedisDataError if JSON cannot represent one. */
+/**
+ * Returns a list in which the id and the JSON of each entry alternate. Throws a RedisDataError if JSON cannot represent
+ * an entry.
+ */
 export function writeEntries(entries: readonly Entry[], [, list]: SessionKeys): string[] {
   return entries.flatMap((entry) => {
     try {

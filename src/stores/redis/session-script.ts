@@ -1,13 +1,15 @@
 import { RedisScript } from './connection.js';
 
 /**
- * The start of all session scripts. A session has three keys: the hash `head`, the list `list` with the entries, and
- * the hash `ids` with the position of each entry by its id. All fields and arguments are JSON. ARGV[1] is the lifetime,
- * or null. Earlier versions of Keelson wrote heads without the field `format`.
+ * The start of each Lua script of the session store. A session has three keys: the hash `head` with its fields, the
+ * list `list` with its entries, and the hash `ids` with the position of each entry by its id. Fields and arguments are
+ * JSON, except channels. ARGV[1] is the lifetime in milliseconds, or null. Earlier versions of Keelson wrote heads
+ * without the field `format`.
  *
- * A script replies nil if the session does not exist, a word for a problem, or a list. The list has the entries, the
- * owner, the time of the last entry, the uid, the number of entries, and the position of the first returned entry. The
- * holder and further values follow. The owner is set only if its index must be updated.
+ * A script replies nil if the session does not exist, a word for a problem, or a list. The list starts with the
+ * entries, the owner, the time of the last entry, the uid, the number of entries, and the position of the first
+ * returned entry. Then follow four fields of the claim, and further values of the script. The owner is set only if its
+ * index must be updated.
  */
 const start = `
 local head, list, ids, ttl = KEYS[1], KEYS[2], KEYS[3], tonumber(ARGV[1])
@@ -62,8 +64,9 @@ end
 `;
 
 /**
- * ARGV: token, run, by, lifetime of the claim in milliseconds, new uid, known uid, known length, names and values of
- * details. Further values: whether the claim succeeded, and the run that it replaced.
+ * Lua script that claims a session. ARGV: token, run, by, lifetime of the claim in milliseconds, uid for a new session,
+ * known uid, known length, names and values of details. Further values: 1 if the claim succeeded, otherwise 0, and the
+ * run whose expired claim it replaced.
  */
 export const claimScript = new RedisScript(`${common}
 local other = it.token and it.token ~= ARGV[2]
@@ -84,9 +87,11 @@ return reply(entries, offset, length == 0, 1, lost)
 `);
 
 /**
- * ARGV: token, known length, context or null, waits or an empty string, true to release, ids and entries. All entries
- * come after the known ones. Further values: whether the caller holds the claim, whether all its entries are stored,
- * and whether the claim has ended.
+ * Lua script that appends entries. ARGV: token, known length, context or null, waits or an empty string, true to end
+ * the claim, ids and entries.
+ *
+ * Returns the entries after the known ones. Further values, each 1 or 0: the caller holds the claim, all its entries
+ * are stored, and the claim has ended.
  */
 export const appendScript = new RedisScript(`${common}
 if not it.uid then return false end
@@ -109,7 +114,10 @@ end
 return reply(entries, known, length > before, isHolder and 1 or 0, stored, released)
 `);
 
-/** ARGV: token, lifetime of the claim in milliseconds, question. Replies nil if the caller does not hold the claim. */
+/**
+ * Lua script that renews a claim. ARGV: token, lifetime of the claim in milliseconds, question that the run waits for.
+ * Replies nil if the caller does not hold the claim.
+ */
 export const renewScript = new RedisScript(`${common}
 if it.token ~= ARGV[2] then return false end
 set('until', now + ARGV[3])
@@ -118,8 +126,9 @@ return reply({}, 0, false)
 `);
 
 /**
- * ARGV: channel or an empty string, run that a stop names or null, id and entry, and for a stop the id and the entry
- * that drops it. Further value: whether the post was added.
+ * Lua script that adds a post. ARGV: channel or an empty string, run that a stop names or null, id and JSON of the
+ * post. For a stop, the id and the JSON of the entry that drops it follow. Further value: 1 if the post was added,
+ * otherwise 0.
  */
 export const postScript = new RedisScript(`${common}
 if not it.uid then return false end
@@ -129,7 +138,10 @@ if isNew and ARGV[2] ~= '' then call('PUBLISH', ARGV[2], '') end
 return reply({}, 0, isNew, isNew and 1 or 0)
 `);
 
-/** ARGV: known uid, known length, start or context, before, limit. */
+/**
+ * Lua script that loads entries. ARGV: known uid, known length, `start` or `context`, position before which to end,
+ * maximum number of entries.
+ */
 export const loadScript = new RedisScript(`${common}
 if not it.uid then return false end
 local offset = ARGV[4] == '"context"' and tonumber(it.context or 0) or 0
@@ -138,7 +150,10 @@ local entries, first = slice(offset, before, limit, ARGV[2], ARGV[3])
 return reply(entries, first, false)
 `);
 
-/** ARGV: details to set if the session has entries. Further values: the time of the first entry, and the details. */
+/**
+ * Lua script that returns the details of a session. ARGV: details to set first if the session has entries. Further
+ * values: the time of the first entry, and the details.
+ */
 export const detailsScript = new RedisScript(`${start}
 if not it.uid then return false end
 for at = 2, length > 0 and #ARGV or 0, 2 do set(ARGV[at], ARGV[at + 1]) end

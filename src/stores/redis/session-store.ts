@@ -31,7 +31,7 @@ import { appendScript, claimScript, detailsScript, loadScript, postScript, renew
 
 /**
  * Stores sessions in Redis 6 or newer, shared by all processes. Each call is one atomic script that uses the clock of
- * Redis, and sends only new entries.
+ * Redis. An append sends only new entries.
  *
  * Rejects with a RedisUnavailableError if Redis does not answer within `timeoutMs`. Rejects with a RedisDataError if
  * stored data cannot be read.
@@ -40,7 +40,7 @@ import { appendScript, claimScript, detailsScript, loadScript, postScript, renew
  * const store = new RedisSessionStore({ client: await createClient({ url }).connect() });
  */
 export class RedisSessionStore implements SessionStore {
-  /** Undefined without the option `subscriber`. */
+  /** Undefined if the option `subscriber` is not set. */
   readonly watch?: NonNullable<SessionStore['watch']>;
   private readonly connection: RedisConnection;
   private readonly keys: RedisKeys;
@@ -121,7 +121,9 @@ export class RedisSessionStore implements SessionStore {
     await this.connection.begin()(deleteScript, this.keys.session(id), []);
   }
 
-  /** Sets details of a session that has entries. Returns its summary. */
+  /**
+   * Sets the passed details if the session has entries. Returns its summary, or undefined if the session is not stored.
+   */
   private async summary(id: string, details: SessionDetails): Promise<SessionSummary | undefined> {
     const reply = await this.send(detailsScript, id, fieldsOf(details));
     if (reply === undefined) return undefined;
@@ -151,15 +153,15 @@ export class RedisSessionStore implements SessionStore {
   }
 
   /**
-   * The lifetime of an index, which is twice the lifetime of a session. A call that finds an older index entry writes
-   * the entry again.
+   * The lifetime of an owner's index in milliseconds, or '0' for never. It is twice the lifetime of a session. An entry
+   * older than one lifetime is written again at the next use of its session.
    */
   private get indexTtl(): string {
     return Number.isFinite(this.ttlMs) ? `${2 * this.ttlMs}` : '0';
   }
 }
 
-/** Converts a value to an argument of a script. Undefined and Infinity become null. */
+/** Converts a value to JSON, as an argument of a script. Undefined and Infinity become null. */
 function argOf(value: unknown): string {
   return JSON.stringify(value ?? null);
 }

@@ -1,12 +1,12 @@
 /**
- * The common start of all state scripts. The state of a session has five keys. `head` is a hash with end, order,
- * indexed and bytes, and with the bytes and the number of keys of each extension. `entries` is a hash with the bytes
- * and the order of each value. `used` is a sorted set of `extension:order:key`, which sorts the values of each
+ * The start of each Lua script of the state store. The state of a session has five keys. The hash `head` has the fields
+ * `end`, `order`, `indexed` and `bytes`, and the bytes and the number of keys of each extension. The hash `entries` has
+ * the bytes and the last use of each value. The sorted set `used` of `extension:order:key` sorts the values of each
  * extension by last use.
  *
- * `due` is a sorted set of the expiry times of values; `inf` means that a value expires with its session. `long` is a
- * hash of all values that expire with the session, so that one expiry applies to all. A value that expires before its
- * session has its own key. A member is `extension:key`.
+ * The sorted set `due` has the expiry time of each value; `inf` means that a value expires with its session. The hash
+ * `long` has all values with `inf`, so that one expiry time applies to all. Any other value has its own key. A value is
+ * identified by its member, `extension:key`.
  */
 export const common = `
 local head, entries, used, due, long = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
@@ -69,8 +69,9 @@ open()
 `;
 
 /**
- * The common start of the scripts that extend the lifetime of a session. ARGV: ttl of the value, ttl of the session,
- * time until the index entries of the session expire, names of the extensions with such an entry.
+ * The start of the Lua scripts that extend the lifetime of a session. ARGV: lifetime of the value, lifetime of the
+ * session, time at which the index entries of the session expire, names of the extensions whose indexes have such an
+ * entry.
  */
 export const sliding = `${common}
 local ttl, sessionTtl = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -146,11 +147,12 @@ end
 `;
 
 /**
- * The common start of the scripts that write values. Further ARGV: maximum bytes of an extension, maximum bytes of the
- * session, maximum keys.
+ * The start of the Lua scripts that write values. Further ARGV: maximum bytes of an extension, maximum bytes of the
+ * session, maximum keys of an extension.
  *
- * `write` returns 1 if the value was stored, 0 if it does not fit, or `conflict`. Then follow the bytes before and
- * after, and the evicted keys with their bytes.
+ * The Lua function `write` stores a value. It returns 1, the bytes of the session before and after, and the evicted
+ * keys with their bytes. The Lua function `refusal` returns 0 or `conflict` instead of 1 for a value that must not be
+ * stored.
  */
 export const writing = `${sliding}
 local mostOfExtension, mostOfSession, mostKeys = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])

@@ -1,7 +1,7 @@
 import { RedisScript } from './connection.js';
 import { common, sliding, writing } from './state-script-parts.js';
 
-/** Further ARGV: member. Replies nil, or `value` and the value. */
+/** Lua script that reads a value. ARGV after those of `sliding`: member. Replies nil, or `value` and the value. */
 export const getScript = new RedisScript(`${sliding}
 local member = ARGV[5]
 local score = call('ZSCORE', due, member)
@@ -22,7 +22,10 @@ slide()
 return { 'value', value }
 `);
 
-/** Further ARGV: member, value, bytes of the key, condition, expected value. Replies the return value of `write`. */
+/**
+ * Lua script that stores a value. ARGV after those of `writing`: member, value, bytes of the key, condition, expected
+ * value. Replies the return value of `write` or `refusal`.
+ */
 export const setScript = new RedisScript(`${writing}
 local member, value, size = ARGV[8], ARGV[9], #ARGV[9] + tonumber(ARGV[10])
 local refused = refusal(member, size, ARGV[11], ARGV[12])
@@ -35,8 +38,9 @@ return reply
 `);
 
 /**
- * Further ARGV: number of writes, the five arguments of each write, then the members that were read. Replies, for each
- * write, the number of evicted keys and the return value of `write`.
+ * Lua script that stores several values. ARGV after those of `writing`: number of writes, the five arguments of each
+ * write, then the members that were read. Replies, for each write, the number of evicted keys and the return value of
+ * `write` or `refusal`.
  */
 export const applyScript = new RedisScript(`${writing}
 local writes = tonumber(ARGV[8])
@@ -74,7 +78,7 @@ tidy()
 return reply
 `);
 
-/** Restarts the lifetime of the session. Replies nil. */
+/** Lua script that restarts the lifetime of the state of a session. Replies nil. */
 export const touchScript = new RedisScript(`${sliding}
 if call('EXISTS', head) == 0 then return false end
 renew()
@@ -84,7 +88,10 @@ slide()
 return false
 `);
 
-/** ARGV: extension, and a member to remove only that value. Replies the number of removed values. */
+/**
+ * Lua script that removes the values of an extension. ARGV: extension, and a member to remove only that value. Replies
+ * the number of removed values.
+ */
 export const clearScript = new RedisScript(`${common}
 local members = { ARGV[2] }
 if not ARGV[2] then
@@ -101,7 +108,7 @@ tidy()
 return cleared
 `);
 
-/** Replies the number of removed values. */
+/** Lua script that removes all values of a session. Replies the number of removed values. */
 export const clearSessionScript = new RedisScript(`${common}
 local cleared = call('HLEN', entries)
 for _, member in ipairs(call('ZRANGEBYSCORE', due, '-inf', '(inf')) do call('UNLINK', own(member)) end
@@ -120,17 +127,18 @@ for _, field in ipairs(call('HKEYS', head)) do
 end
 `;
 
-/** Replies the bytes of the session, then each extension and its bytes. */
+/** Lua script that replies the bytes of the session, then each extension and its bytes. */
 export const statsScript = new RedisScript(`${common}${sizes}
 return reply
 `);
 
 /**
- * ARGV: maximum bytes of each extension, and extensions. Replies the number of extensions with state, then the reply of
- * the size script.
+ * Lua script that reads the values of several extensions. ARGV: maximum bytes to return for each extension, and
+ * extensions.
  *
- * For each requested extension follow 1 if all its values are returned or else 0, the number of its values, and each
- * key with its value.
+ * Replies the number of extensions with state, the bytes of the session, and each extension and its bytes. For each
+ * requested extension follow 1 if all its values are returned, otherwise 0, the number of returned values, and each key
+ * with its value.
  */
 export const peekScript = new RedisScript(`${common}${sizes}
 table.insert(reply, 1, int((#reply - 1) / 2))

@@ -133,8 +133,9 @@ export class RedisStateStore implements StateStore {
   /**
    * Runs a script that extends the lifetime of a session.
    *
-   * If the script needs index entries of extensions, this method writes the entries and runs the script again. Then it
-   * writes the entries once more, because another process may have removed them while it cleared an extension.
+   * A script may reply that an extension index lacks the session. This method then writes the index entries and runs
+   * the script again. Finally it writes the entries once more, because another process may have removed them while it
+   * cleared an extension.
    */
   private async slide({ script, session, keys, args, policy }: Slide): Promise<string[]> {
     checkStatePolicy(policy);
@@ -175,7 +176,7 @@ function changeOf([stored, before, after, ...evicted]: readonly string[]): State
   };
 }
 
-/** Reads the reply of `peekScript`. */
+/** Decodes the reply of `peekScript`. */
 function viewOf([count, bytes, ...reply]: readonly string[], requested: readonly string[]): StateView {
   let at = 2 * Number(count);
   const extensions = Object.fromEntries(sizesOf(reply.slice(0, at)));
@@ -197,7 +198,7 @@ function conditionOf(ifValue: StateEntry['ifValue']): string[] {
   return ifValue === null ? ['absent'] : ['equal', ifValue];
 }
 
-/** Decodes a list in which names and sizes alternate. */
+/** Decodes a list in which names and sizes in bytes alternate. */
 function sizesOf(flat: readonly string[]): (readonly [name: string, bytes: number])[] {
   return pairsIn(flat).map(([name, bytes]) => [fromKeyPiece(name), Number(bytes)]);
 }

@@ -7,13 +7,13 @@ import { steps } from './schema.js';
 const MAX_PAUSE_MS = 25;
 const BEGIN_LATER = 'PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE';
 
-/** The statements of one transaction. Statements are prepared once per connection. */
+/** Runs statements on an open database. Prepares each statement once per connection. */
 export class SqliteSession {
   private readonly statements = new Map<string, SqliteStatement>();
 
   constructor(private readonly handle: SqliteHandle) {}
 
-  /** Returns the first row, or undefined. */
+  /** Runs a statement. Returns its first row, or undefined. */
   row<Row>(text: string, ...values: readonly SqlValue[]): Row | undefined {
     return (this.prepared(text).get(...values) ?? undefined) as Row | undefined;
   }
@@ -22,7 +22,7 @@ export class SqliteSession {
     return this.prepared(text).all(...values) as Row[];
   }
 
-  /** Returns the number of changed rows. */
+  /** Runs a statement. Returns the number of changed rows. */
   change(text: string, ...values: readonly SqlValue[]): number {
     return Number(this.prepared(text).run(...values).changes);
   }
@@ -37,10 +37,13 @@ export class SqliteSession {
   }
 }
 
-/** The work of one call. Must not be asynchronous. */
+/**
+ * Runs the statements of one transaction. Must not be asynchronous, because the transaction ends when the function
+ * returns.
+ */
 type Work<T> = (session: SqliteSession) => T;
 
-/** A database of SQLite in WAL mode. Opens its file with the first call. */
+/** A SQLite database in WAL mode. Opens its file with the first call. */
 export class SqliteDatabase {
   /** The path of the file, for error messages. */
   readonly file: string;
@@ -55,24 +58,24 @@ export class SqliteDatabase {
     this.connect = connectorTo(place);
   }
 
-  /** Runs the work as one transaction that writes. Waits while another connection writes, without blocking the process. */
+  /**
+   * Runs `work` as one transaction that writes. Waits while another connection writes, without blocking the process.
+   */
   write<T>(work: Work<T>): Promise<T> {
     return this.retry('BEGIN IMMEDIATE', work);
   }
 
-  /**
-   * Same as `write`, but does not flush the disk. Until the next `write` flushes it, a power failure may undo the work.
-   */
+  /** Same as `write`, but does not wait for the disk. Until the next `write`, a power failure may undo the work. */
   writeLater<T>(work: Work<T>): Promise<T> {
     return this.retry(BEGIN_LATER, work);
   }
 
-  /** Runs the work on one snapshot of the database. */
+  /** Runs `work` on one snapshot of the database. */
   read<T>(work: Work<T>): Promise<T> {
     return this.retry('BEGIN', work);
   }
 
-  /** Closes the file that the store has opened. A later call opens the file again. */
+  /** Closes the database file, unless it was passed as an open client. A later call opens the file again. */
   close(): void {
     this.opened?.handle.close();
     this.opened = undefined;
@@ -118,7 +121,7 @@ export class SqliteDatabase {
   }
 }
 
-/** Upgrades the tables if they are older than this version. */
+/** Upgrades the tables if they are older than this version. Throws a SqliteDataError if they are newer. */
 function migrate(handle: SqliteHandle, file: string): void {
   if (versionOf(handle) === steps.length) return;
   inTransaction(handle, 'BEGIN IMMEDIATE', () => {

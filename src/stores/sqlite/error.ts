@@ -1,6 +1,6 @@
 import { describeError, KeelsonError } from '../../errors.js';
 
-/** A store was created with the option `file`, and this runtime has no `node:sqlite`. */
+/** A store was created with the option `file`, but this runtime has no `node:sqlite`. */
 export class SqliteUnsupportedError extends KeelsonError {
   readonly code = 'ERR_SQLITE_UNSUPPORTED';
 
@@ -11,11 +11,14 @@ export class SqliteUnsupportedError extends KeelsonError {
   }
 }
 
-/** The file was busy for too long, or SQLite reported an error. `cause` is that error. The call changed nothing. */
+/**
+ * Another process used the SQLite file for too long, or SQLite reported an error. `cause` is the error of SQLite. The
+ * call changed nothing.
+ */
 export class SqliteUnavailableError extends KeelsonError {
   readonly code = 'ERR_SQLITE_UNAVAILABLE';
   readonly file: string;
-  /** True if another process held the file, and a later call may succeed. */
+  /** True if another process used the file, so that a later call may succeed. */
   readonly retryable: boolean;
 
   constructor(file: string, cause: unknown) {
@@ -29,7 +32,7 @@ export class SqliteUnavailableError extends KeelsonError {
   }
 }
 
-/** A row of a session was not written by a session store, or a newer version of Keelson wrote the file. */
+/** A stored entry is not JSON, or a newer version of Keelson wrote the SQLite file. */
 export class SqliteDataError extends KeelsonError {
   readonly code = 'ERR_SQLITE_DATA';
   readonly file: string;
@@ -43,7 +46,7 @@ export class SqliteDataError extends KeelsonError {
 const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
 
-/** True if another connection holds the file. */
+/** Returns true if an error of SQLite means that another connection uses the file. */
 export function isBusy(error: unknown): boolean {
   // `node:sqlite` reports numbers. `better-sqlite3` and `bun:sqlite` report names such as SQLITE_BUSY_SNAPSHOT.
   const { errcode, code } = (error ?? {}) as { readonly errcode?: unknown; readonly code?: unknown };

@@ -5,7 +5,7 @@ import { SqliteUnsupportedError } from './error.js';
 /** A value of a column. */
 export type SqlValue = string | number | null;
 
-/** A prepared statement. Each method runs the whole statement. */
+/** A prepared statement. Each method runs it once. */
 export interface SqliteStatement {
   /** Runs the statement. Returns the number of changed rows. */
   run(...values: SqlValue[]): { readonly changes: number | bigint };
@@ -21,13 +21,13 @@ export interface SqliteClient {
   readonly name?: string | undefined;
   /** The path of the file, in `bun:sqlite`. */
   readonly filename?: string | undefined;
-  /** Runs any number of statements. */
+  /** Runs one or more SQL statements. */
   exec(text: string): unknown;
-  /** Prepares one statement. */
+  /** Prepares one SQL statement. */
   prepare(text: string): SqliteStatement;
 }
 
-/** A connection that a store uses. */
+/** An open database that a store may close. */
 export interface SqliteHandle extends SqliteClient {
   close(): void;
 }
@@ -37,8 +37,8 @@ interface SqliteModule {
 }
 
 /**
- * Returns a function that opens the file, or that returns the open database. Throws a SqliteUnsupportedError for a file
- * if this runtime has no `node:sqlite`.
+ * Returns a function that opens the database file, or that returns the passed open database. Throws a
+ * SqliteUnsupportedError for a file if this runtime has no `node:sqlite`.
  */
 export function connectorTo(place: string | SqliteClient): () => SqliteHandle {
   if (typeof place !== 'string') {

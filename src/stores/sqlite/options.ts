@@ -5,18 +5,18 @@ import { type OptionRules, type OptionTable, validateOptions } from '../../inter
 import { lifetimeMs, wholeMs } from '../../state/time-rules.js';
 import type { SqliteClient } from './module.js';
 
-/** Options that both SQLite stores share. Exactly one of `file` and `client` must be set. */
+/** Options shared by SqliteSessionStore and SqliteStateStore. Exactly one of `file` and `client` must be set. */
 export interface SqliteStoreOptions {
   /**
-   * Path of the database file, which is created if it is missing. Both kinds of stores, and several processes, may
-   * share the file.
+   * Path of the database file, which is created if it is missing. A SqliteSessionStore and a SqliteStateStore, and
+   * several processes, may share the file.
    */
   readonly file?: string | undefined;
   /**
    * An open database of `better-sqlite3` or of `bun:sqlite`, for a runtime without `node:sqlite`. Several stores may
    * share it. The stores never close it.
    *
-   * The stores set its pragmas and its `user_version`, so the file must not be used for anything else.
+   * The stores set the pragmas and the `user_version` of the database, so it must not be used for anything else.
    */
   readonly client?: SqliteClient | undefined;
   /** Milliseconds that a call waits while another process writes to the file. Default: 5,000. */
@@ -27,7 +27,7 @@ export interface SqliteStoreOptions {
 
 /** Options of a SqliteSessionStore. */
 export interface SqliteSessionStoreOptions extends SqliteStoreOptions {
-  /** Milliseconds until a session expires and is deleted, after its last use. Default: never. */
+  /** Milliseconds after its last use until a session expires and is deleted. Default: never. */
   readonly ttlMs?: number | undefined;
 }
 
@@ -50,7 +50,9 @@ export function resolveSqliteOptions(options: SqliteSessionStoreOptions, rules: 
   return { place: placeOf(file, client), timeoutMs, clock, ttlMs };
 }
 
-/** Returns the path of the file, or the open database. */
+/**
+ * Returns the path of the file, or the open database. Throws an OptionInvalidError unless exactly one of them is set.
+ */
 function placeOf(file: string | undefined, client: SqliteClient | undefined): string | SqliteClient {
   const place = file ?? client;
   if (place !== undefined && (file === undefined || client === undefined)) return place;

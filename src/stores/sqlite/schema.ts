@@ -1,4 +1,4 @@
-/** Version 1: one row per session, and one row per message. */
+/** Version 1 of the tables: one row per session, and one row per message. */
 const tables = `
 CREATE TABLE sessions (
   serial INTEGER PRIMARY KEY,
@@ -54,17 +54,18 @@ CREATE INDEX state_values_by_use ON state_values (session, extension, used);
 CREATE INDEX state_values_by_end ON state_values (session, ends) WHERE ends IS NOT NULL;
 `;
 
-/** Version 2: the number of messages is a column, so that `list` does not count rows. */
+/** Version 2 of the tables: the number of messages is a column, so that `list` does not count rows. */
 const sessionLength = `
 ALTER TABLE sessions ADD COLUMN length INTEGER NOT NULL DEFAULT 0;
 UPDATE sessions SET length = (SELECT count(*) FROM messages WHERE session = serial);
 `;
 
 /**
- * Version 3: a session is a list of entries, with a claim. Each message becomes an entry whose id is its position.
+ * Version 3 of the tables: a session is a list of entries that a run can claim. Each message becomes an entry whose id
+ * is its position.
  *
- * Version 2 stored a message with bytes as `{ packed, bytes }`; `bytes` is now a member of the entry. The text of a
- * message is copied and not parsed, so that a damaged message makes only its own session unreadable.
+ * Version 2 stored a message with bytes as `{ packed, bytes }`; version 3 stores `bytes` in the entry. Messages are
+ * copied as text, so that a damaged message makes only its own session unreadable.
  */
 const entries = `
 CREATE TABLE entries (
@@ -101,5 +102,8 @@ ALTER TABLE sessions ADD COLUMN claim_waits_for TEXT;
 ALTER TABLE sessions ADD COLUMN claim_process TEXT;
 `;
 
-/** The steps from one version to the next. A released step never changes. */
+/**
+ * The SQL that upgrades the tables from each version to the next. A released step never changes, because files of any
+ * version must reach the same tables.
+ */
 export const steps: readonly string[] = [tables, sessionLength, entries];

@@ -5,19 +5,22 @@ import { type DetailColumns, encodeEntries, type SummaryColumns } from '../sql-s
 import { fromSqlText, textOrNull, toSqlText } from '../sql-text.js';
 import type { SqliteSession } from './database.js';
 
-/** A row of the table of sessions. */
+/** A row of the table `sessions`. */
 export interface SessionRow extends SummaryColumns {
   readonly serial: number;
   readonly uid: string;
   readonly ends: number | null;
   readonly context: number;
   readonly waits: string | null;
-  /** The token of the claim. Null if no run holds the claim. The other columns of the claim then have no meaning. */
+  /**
+   * The token of the run that holds the claim. Null if no run holds it. The other columns of the claim then have no
+   * meaning.
+   */
   readonly claim_token: string | null;
   readonly claim_run: string;
   readonly claim_by: string | null;
   readonly claim_until: number;
-  /** The time at which the claim may be taken over even if its process is alive. */
+  /** Time from which another run may take over the claim even if the process of the claim is alive. */
   readonly claim_last: number;
   readonly claim_waits_for: string | null;
   /** Identifies the process that holds the claim. */
@@ -25,21 +28,23 @@ export interface SessionRow extends SummaryColumns {
 }
 
 /**
- * The time of a call. `ends` is the time at which a session that is used now expires, or null if sessions never expire.
+ * The time of a call. `ends` is the time at which a session used by this call expires. It is null if sessions never
+ * expire.
  */
 export interface Moment {
   readonly now: number;
   readonly ends: number | null;
 }
 
-/** Returns a session, unless it has expired. */
+/** Returns the row of a session, or undefined if it is not stored or has expired. */
 export function liveSession(db: SqliteSession, id: string, now: number): SessionRow | undefined {
   const row = db.row<SessionRow>('SELECT * FROM sessions WHERE id = ?', toSqlText(id));
   return row !== undefined && row.ends !== null && row.ends <= now ? undefined : row;
 }
 
 /**
- * Inserts a session without entries. Replaces an expired session of this id, and deletes two other expired sessions.
+ * Inserts a session without entries. Deletes an expired session with this id and two other expired sessions, so that
+ * they do not accumulate.
  */
 export function createSession(db: SqliteSession, id: string, now: number): SessionRow {
   db.change('DELETE FROM sessions WHERE id = ?', toSqlText(id));
@@ -51,7 +56,7 @@ export function createSession(db: SqliteSession, id: string, now: number): Sessi
   return db.row<SessionRow>(text, toSqlText(id), crypto.randomUUID(), now, now) as SessionRow;
 }
 
-/** Sets the details that are not null. Returns the changed session. */
+/** Sets the details that are not null. Returns the changed row. */
 export function updateDetails(
   db: SqliteSession,
   { serial }: SessionRow,
@@ -62,7 +67,7 @@ export function updateDetails(
   return db.row<SessionRow>(text, owner, title, data, serial) as SessionRow;
 }
 
-/** Returns the log of a session, without its entries. */
+/** Loads a session from its row, without its entries. */
 export function logOf(db: SqliteSession, row: SessionRow): StoredLog {
   const log = new StoredLog();
   log.uid = fromSqlText(row.uid);
@@ -98,7 +103,9 @@ export function bodiesIn(
   return db.rows<{ readonly body: string }>(text, serial, offset, before).map(({ body }) => body);
 }
 
-/** Stores the new entries of a log, and the changes by an append or a post. Restarts the lifetime. */
+/**
+ * Stores the entries that were added to a session, and its other changed fields. Restarts the lifetime of the session.
+ */
 export function saveRecord(
   db: SqliteSession,
   row: SessionRow,
@@ -122,7 +129,7 @@ export function saveRecord(
   );
 }
 
-/** Stores the claim of a log, whose lifetime starts now. Restarts the lifetime of the session. */
+/** Stores a new or renewed claim. Restarts the lifetime of the claim and of the session. */
 export function saveClaim(
   db: SqliteSession,
   { serial }: SessionRow,
@@ -144,7 +151,7 @@ export function saveClaim(
   );
 }
 
-/** A log that has just been claimed or renewed, and the process that holds it. */
+/** A session whose claim is new or renewed, and the process that holds the claim. */
 interface NewClaim extends Moment, Pick<SessionClaim, 'ttlMs'> {
   readonly log: StoredLog;
   readonly process: string;

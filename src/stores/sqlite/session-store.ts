@@ -38,11 +38,12 @@ import {
 } from './session-rows.js';
 
 /**
- * Stores sessions in a SQLite file, with `node:sqlite` of Node 22.13 or newer, or with a `client`. Each entry is a row.
- * An acknowledged write survives if the process is killed at any moment. Any number of processes on one machine may use
- * the file at once.
+ * Stores sessions in a SQLite file. Needs `node:sqlite` of Node 22.13 or newer, or an open database as `client`. After
+ * a write has resolved, it survives if the process is killed. Any number of processes on one machine may use the file
+ * at once.
  *
- * On Linux, a claim holds for up to ten times its `ttlMs` while its process is alive.
+ * A run claims a session before it adds entries. On Linux, no other process can take over an expired claim while the
+ * process of the claim is alive. This protection ends after ten times the lifetime of the claim.
  *
  * Throws a SqliteUnsupportedError for a `file` if the runtime has no `node:sqlite`. Rejects with a
  * SqliteUnavailableError if the file cannot be used within `timeoutMs`.
@@ -144,14 +145,14 @@ export class SqliteSessionStore implements SessionStore {
     await this.database.write((db) => db.change('DELETE FROM sessions WHERE id = ?', toSqlText(id)));
   }
 
-  /** Closes the file. A later call opens it again. A `client` stays open. */
+  /** Closes the database file. A later call opens it again. A database that was passed as `client` stays open. */
   close(): void {
     this.database.close();
   }
 
   /**
-   * Tries to claim a session. If the claim of another process is late, and the caller has not checked whether that
-   * process is alive, returns that process.
+   * Tries to claim a session. Returns a process if its claim has expired and `checked` does not tell whether it is
+   * alive. The caller then checks this process and tries again.
    */
   private tryClaim(db: SqliteSession, id: string, { claim, details, checked }: Attempt): ClaimAnswer | string {
     const moment = this.moment();
@@ -169,7 +170,7 @@ export class SqliteSessionStore implements SessionStore {
   }
 
   /**
-   * Runs `work` on the log of a session, with the entries from position `from` on. Stores the entries that `work` adds.
+   * Runs `work` on a session in memory, with its entries from position `from` on. Stores the entries that `work` adds.
    */
   private add<Answer>(id: string, from: number, work: LogWork<Answer>): Promise<Answer | undefined> {
     return this.database.write((db) => {
@@ -193,7 +194,7 @@ export class SqliteSessionStore implements SessionStore {
     return { now, ends: Number.isFinite(this.ttlMs) ? now + this.ttlMs + Math.floor(this.ttlMs / 100) : null };
   }
 
-  /** True if a load must extend the lifetime of a session. */
+  /** Returns true if a load must extend the lifetime of a session. */
   private isDue({ ends }: SessionRow, now: number): boolean {
     return Number.isFinite(this.ttlMs) ? ends === null || ends < now + this.ttlMs : ends !== null;
   }
@@ -217,9 +218,9 @@ export class SqliteSessionStore implements SessionStore {
 interface Attempt {
   readonly claim: SessionClaim;
   readonly details: DetailColumns;
-  /** The process of a late claim, and whether it is alive, if that was checked. */
+  /** The process of an expired claim, and whether it is alive. Undefined if no process was checked. */
   readonly checked?: { readonly process: string; readonly isAlive: boolean };
 }
 
-/** Changes a log. Must call `added` with each new entry. */
+/** Changes a session in memory. Must call `added` with each new entry, so that the entry is stored. */
 type LogWork<Answer> = (log: StoredLog, now: number, added: (entry: Entry) => void) => Answer;

@@ -1,5 +1,5 @@
 /**
- * Stores for sessions and extension state in a file of SQLite.
+ * Stores for sessions and extension state in a SQLite file.
  *
  * @packageDocumentation
  */

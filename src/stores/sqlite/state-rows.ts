@@ -1,7 +1,7 @@
 import type { StatePolicy } from '../../state/state-store.js';
 import type { SqliteSession } from './database.js';
 
-/** A row of the table of sessions with state. */
+/** A row of the table `state_sessions`, for a session with state. */
 export interface StateSessionRow {
   readonly serial: number;
   readonly bytes: number;
@@ -9,7 +9,7 @@ export interface StateSessionRow {
   readonly ends: number;
 }
 
-/** A change of the size of an extension. */
+/** The bytes and keys that are added to the state of an extension. Negative if they are removed. */
 export interface ScopeChange {
   readonly extension: string;
   readonly bytes: number;
@@ -17,8 +17,8 @@ export interface ScopeChange {
 }
 
 /**
- * Returns a session without its expired values. Returns undefined if the session does not exist. Deletes an expired
- * session.
+ * Deletes the expired values of a session and returns its row. Deletes an expired session. Returns undefined if the
+ * session does not exist or was deleted.
  */
 export function purgedSession(db: SqliteSession, id: string, now: number): StateSessionRow | undefined {
   const row = db.row<StateSessionRow>('SELECT * FROM state_sessions WHERE id = ?', id);
@@ -40,7 +40,7 @@ export function purgedSession(db: SqliteSession, id: string, now: number): State
   return db.row<StateSessionRow>('SELECT * FROM state_sessions WHERE serial = ?', row.serial);
 }
 
-/** Returns a session for writing. Creates it if it does not exist. */
+/** Returns the row of a session. Creates it if it does not exist. */
 export function writableSession(db: SqliteSession, id: string, now: number): StateSessionRow {
   const found = purgedSession(db, id, now);
   if (found !== undefined) return found;
@@ -48,7 +48,7 @@ export function writableSession(db: SqliteSession, id: string, now: number): Sta
   return row as StateSessionRow;
 }
 
-/** Adds to the size of an extension and of its session. */
+/** Updates the stored size of an extension and of its session. */
 export function account(db: SqliteSession, session: number, { extension, bytes, keys }: ScopeChange): void {
   db.change('UPDATE state_sessions SET bytes = bytes + ? WHERE serial = ?', bytes, session);
   db.change(
@@ -63,7 +63,7 @@ export function account(db: SqliteSession, session: number, { extension, bytes, 
     db.change('DELETE FROM state_scopes WHERE session = ? AND extension = ? AND keys <= 0', session, extension);
 }
 
-/** Deletes a session that has no values. */
+/** Deletes the row of a session that has no values. */
 export function tidy(db: SqliteSession, session: number): void {
   db.change(
     'DELETE FROM state_sessions WHERE serial = ? AND NOT EXISTS (SELECT 1 FROM state_scopes WHERE session = ?)',

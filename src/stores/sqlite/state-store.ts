@@ -25,9 +25,9 @@ import {
 } from './state-rows.js';
 
 /**
- * Stores the state of extensions in a SQLite file, with `node:sqlite` of Node 22.13 or newer, or with a `client`. An
- * acknowledged write survives if the process is killed at any moment. Any number of processes on one machine may use
- * the file at once.
+ * Stores the state of extensions in a SQLite file. Needs `node:sqlite` of Node 22.13 or newer, or an open database as
+ * `client`. After a write has resolved, it survives if the process is killed. Any number of processes on one machine
+ * may use the file at once.
  *
  * Throws a SqliteUnsupportedError for a `file` if the runtime has no `node:sqlite`. Rejects with a
  * SqliteUnavailableError if the file cannot be used within `timeoutMs`.
@@ -133,7 +133,7 @@ export class SqliteStateStore implements StateStore {
     };
   }
 
-  /** Closes the file. A later call opens it again. A `client` stays open. */
+  /** Closes the database file. A later call opens it again. A database that was passed as `client` stays open. */
   close(): void {
     this.database.close();
   }
@@ -162,7 +162,7 @@ interface ClearedScope {
   readonly key?: string | undefined;
 }
 
-/** A write, with the encoded id of its extension. */
+/** A write of one value. `extension` is already encoded with `toSqlText`. */
 interface Write {
   readonly session: string;
   readonly extension: string;
@@ -220,7 +220,10 @@ function setValue(db: SqliteSession, { session, extension, entry, policy, now }:
   return { stored: true, evicted, bytesBefore: head.bytes, bytesAfter: head.bytes + added };
 }
 
-/** Deletes the least recently used other values until the new value fits into all limits. */
+/**
+ * Deletes the least recently used values of an extension, except the one under `key`, until the new value fits into all
+ * limits.
+ */
 function evict(
   db: SqliteSession,
   { session, extension, key }: { readonly session: number; readonly extension: string; readonly key: string },

@@ -188,7 +188,7 @@ describe('a damaged file', () => {
       const store = new FileStateStore({ folder, logger });
 
       expect(await store.get(scope, 'a', policy)).toBeUndefined();
-      expect(logger.lines).toEqual([expect.stringMatching(/^warn: .* What is left was moved to /)]);
+      expect(logger.lines).toEqual([expect.stringMatching(/^warn: .* The damaged file was moved to /)]);
       const [backup = ''] = (await readdir(folder)).filter((name) => name.startsWith('damaged-'));
       expect((await readFile(join(folder, backup))).length).toBe(left);
       await rm(join(folder, backup));

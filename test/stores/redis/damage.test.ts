@@ -52,7 +52,7 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
       await expect(sessions.load('s')).rejects.toMatchObject({
         code: 'ERR_REDIS_DATA',
         key: list,
-        message: `Redis key "${list}": entry 1 is invalid: ${json}. Repair it, or delete the session.`,
+        message: `The data of Redis key "${list}" cannot be used: entry 1 is invalid: ${json}. Repair it, or delete the session.`,
       });
     },
   );
@@ -113,7 +113,7 @@ describeWithRedis('data in Redis that the stores did not write:', () => {
       await expect(call()).rejects.toMatchObject({
         code: 'ERR_REDIS_DATA',
         key: head,
-        message: `Redis key "${head}": an earlier version of Keelson wrote this session, and this version cannot read it. Use another \`prefix\`, or delete the session.`,
+        message: `The data of Redis key "${head}" cannot be used: an earlier version of Keelson wrote this session, and this version cannot read it. Use another \`prefix\`, or delete the session.`,
       });
     }
     expect(await client.hGet(head, 'revision')).toBe('1');

@@ -135,7 +135,7 @@ describeWithRedis('an outage of Redis', () => {
     await expect(store.stats('s')).rejects.toMatchObject({
       code: 'ERR_REDIS_UNAVAILABLE',
       message:
-        'Redis did not run a command of the store (The client is closed). Check the connection to Redis and the permissions of its user.',
+        'Redis did not run a command of the store (The client is closed). Check the connection to Redis and the permissions of the Redis user.',
     });
   });
 

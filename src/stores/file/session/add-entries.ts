@@ -5,12 +5,15 @@ import type { Draft } from '../step.js';
 import { headOf } from './form.js';
 import type { SessionFile } from './session-file.js';
 
-/** Copies entries, so that the caller cannot change them later. Returns the JSON of each copy. */
+/** Copies entries, so that later changes by the caller do not affect them. Returns the JSON of each copy. */
 export function copyEntries(entries: readonly Entry[]): ReadonlyMap<Entry, string> {
   return new Map(encodeEntries(entries).map((json) => [entryFromJson(json), json]));
 }
 
-/** Runs `change`, which adds entries. Then writes a line with the changes. */
+/**
+ * Runs `change`, which adds entries to the session in memory. Then writes a line to the log with everything that has
+ * changed.
+ */
 export function addEntries<Answer>(
   { state, now, write }: Draft<SessionFile>,
   copies: ReadonlyMap<Entry, string>,

@@ -6,12 +6,15 @@ import { SessionFile } from './session-file.js';
 
 const NAME = 'context';
 /**
- * The file with the ids of the entries before a bookmark. It grows with the conversation, so it is read only when an
- * entry is added.
+ * Name of the file with the checksums of the ids of all entries before the bookmark. It grows with the conversation, so
+ * it is read only when an entry is added.
  */
 const IDS = 'ids';
 
-/** Reads the file with the position in the log at which the model's entries begin. */
+/**
+ * Reads the bookmark of a session: the position in its log at which the entries for the model begin. Returns undefined
+ * if the bookmark is missing or damaged.
+ */
 export async function readBookmark(folder: string): Promise<Bookmark<SessionFile> | undefined> {
   const [head] = (await readSmallFile(join(folder, NAME))) ?? [];
   if (head === undefined) return undefined;
@@ -22,7 +25,10 @@ export async function readBookmark(folder: string): Promise<Bookmark<SessionFile
   return { mark: Buffer.from(mark, 'latin1'), bytes, state: session };
 }
 
-/** Returns a function that reads the ids of a bookmark once. */
+/**
+ * Returns a function that reads the checksums of the older ids at its first call, and returns the same value
+ * afterwards.
+ */
 function idsReader(folder: string, head: string): SessionFile['older'] {
   let ids: Promise<string | undefined> | undefined;
   const read = async () => {
@@ -33,10 +39,11 @@ function idsReader(folder: string, head: string): SessionFile['older'] {
 }
 
 /**
- * Stores a bookmark at the line where the model's entries begin, if the line has changed.
+ * Stores a bookmark at the line of the log with the first entry for the model. Does nothing if the bookmark is already
+ * there.
  *
- * The bookmark has all values except the entries, as they are at the end of the log. Applying the lines after the
- * bookmark leads to the same values.
+ * The bookmark contains all current fields of the session except its entries. Applying the lines after the bookmark to
+ * it produces the same fields.
  */
 export async function writeBookmark(
   { folder, mark, state }: LogFile<SessionFile>,

@@ -4,16 +4,19 @@ import type { VaultForm } from '../vault.js';
 import { readBookmark } from './bookmark.js';
 import { SessionFile } from './session-file.js';
 
-/** Changes of a record that are stored with its entries. */
+/** Fields of a session that are stored together with new entries. */
 type RecordChange = Pick<SessionAppend, 'context' | 'waits'>;
 
-/** The first field of each line. The other fields of an `add` line are entries. */
+/**
+ * The first field of a line in the log of a session. It tells what the line changes. The other fields of an `add` line
+ * are entries.
+ */
 type Head =
   | readonly ['create', id: string, uid: string, now: number, details: SessionDetails]
   | readonly ['add', position: number, now: number, change: RecordChange]
   | readonly ['details', details: SessionDetails];
 
-/** Describes the log of a session. */
+/** The format of the log of a session. */
 export const sessionForm: VaultForm<SessionFile> = {
   kind: 'session',
   create: () => new SessionFile(),
@@ -42,7 +45,7 @@ function applyLine(session: SessionFile, [first = '', ...entries]: readonly stri
   return true;
 }
 
-/** Encodes the first field of a line. */
+/** Encodes the first field of a line as JSON. */
 export function headOf(head: Head): string {
   return JSON.stringify(head);
 }

@@ -5,15 +5,15 @@ import { hasCode } from '../../../process/files/error-code.js';
 import type { ListPosition } from '../../../state/session-list.js';
 import type { SessionSummary } from '../../../state/session-store.js';
 
-/** Not empty, because clean-up tools delete empty files. */
+/** The content of the file for a session. It is not empty, because clean-up tools delete empty files. */
 const MARKER_TEXT = 'The time of this file is the time of the last entry of the session.\n';
 const COMPLETE_TEXT = 'All sessions of this store are in this index.\n';
 
 /**
- * The sessions of each owner, in the order of their last entries. Each owner has a directory with a file for each
- * session. The file has the name of the session's directory.
+ * An index of the sessions of each owner. Each owner has a directory with one file per session. The file has the name
+ * of the session's directory, and its modification time is the time of the last entry.
  *
- * The index may name a session that was deleted.
+ * The index may contain a session that was deleted.
  */
 export class OwnerIndex {
   private readonly complete: string;
@@ -22,7 +22,7 @@ export class OwnerIndex {
     this.complete = join(folder, 'complete');
   }
 
-  /** Adds a session, or moves it to the front. A session without an owner is not added. */
+  /** Adds a session, or updates the time of its last entry. Does nothing for a session without an owner. */
   async add({ owner, updatedAt }: SessionSummary, name: string): Promise<void> {
     if (owner === undefined) return;
     const folder = this.folderOf(owner);
@@ -38,14 +38,17 @@ export class OwnerIndex {
     }
   }
 
-  /** Removes a session from the index. Ignores failures, because `list` checks the sessions that it finds. */
+  /**
+   * Removes a session from the index. Ignores failures, because `FileSessionStore.list` checks each session of the
+   * index.
+   */
   async remove(owner: string, name: string): Promise<void> {
     await rm(join(this.folderOf(owner), name), { force: true }).catch(() => {});
   }
 
   /**
-   * Returns the sessions of an owner. The id of each is the name of its directory. Returns undefined if the index is
-   * not complete.
+   * Returns the sessions of an owner, unsorted. The `id` of each is the name of its directory. Returns undefined if the
+   * index may lack sessions.
    */
   async list(owner: string): Promise<ListPosition[] | undefined> {
     const folder = this.folderOf(owner);
@@ -63,7 +66,7 @@ export class OwnerIndex {
     });
   }
 
-  /** Records that all sessions are in the index. */
+  /** Records that the index contains all sessions. Before that, `list` returns undefined. */
   async markComplete(): Promise<void> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
     await writeFile(this.complete, COMPLETE_TEXT, { mode: 0o600 });

@@ -2,7 +2,10 @@ import type { Entry } from '../../../state/record/entry.js';
 import { StoredLog } from '../../../state/stored-log.js';
 import { checksum } from '../line.js';
 
-/** The position of a line with entries: its first entry in the record, and its byte position in the file. */
+/**
+ * A line of the log that contains entries: the position of its first entry in the session, and `at`, the byte position
+ * of the line.
+ */
 interface LinePosition {
   readonly position: number;
   readonly at: number;
@@ -18,24 +21,30 @@ interface ClaimOrigin {
 export class SessionFile {
   id = '';
   readonly log = new StoredLog();
-  /** The time at which the session expires. */
+  /** Time at which the session expires, in milliseconds since the epoch. Infinity means never. */
   end = Number.POSITIVE_INFINITY;
   /**
-   * Reads the checksums of the ids of the entries before `log.start`. Resolves with undefined if the file belongs to
-   * another bookmark.
+   * Returns the checksums of the ids of all entries before `log.start`, as one string. Undefined if the stored
+   * checksums belong to another bookmark.
    */
   older: () => Promise<string | undefined> = async () => '';
-  /** The lines with the entries from `log.start` on. */
+  /** The lines of the log that contain the entries in memory. */
   readonly lines: LinePosition[] = [];
-  /** The position of the stored bookmark. */
+  /** The number of entries before the stored bookmark. 0 without a bookmark. */
   marked = 0;
   origin: ClaimOrigin | undefined = undefined;
-  /** Until this time, the claim is kept because its process is alive. */
+  /**
+   * Until this time an expired claim remains valid, because its process is alive. 0 if the process is not known to be
+   * alive.
+   */
   keptUntil = 0;
-  /** The stored fields of the claim and the summary. */
+  /** The JSON of the claim and the summary on disk. Prevents writing a file that has not changed. */
   readonly saved = { claim: '', summary: '' };
 
-  /** Returns true if one of the entries is stored before `log.start`. May also return true for a new entry. */
+  /**
+   * Returns true if an entry with the same id is stored before `log.start`. May also return true for a new entry,
+   * because it compares checksums.
+   */
   async hasOlder(entries: readonly Entry[]): Promise<boolean> {
     const older = await this.older();
     return older === undefined || entries.some(({ id }) => older.includes(checksum(id)));

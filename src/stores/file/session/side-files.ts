@@ -12,40 +12,41 @@ import type { SessionFile } from './session-file.js';
 
 const CLAIM = 'claim';
 const SUMMARY = 'summary';
-/** Identifies this process. */
+/** Identifies this process as the holder of claims. */
 const thisProcess = newOwner();
 
-/** The content of the file `claim`. */
+/** The JSON in the file `claim`: the claim of a session, and the process that holds it. */
 interface StoredClaim extends HeldClaim {
   readonly uid: string;
   readonly process: string;
   readonly ttlMs: number;
 }
 
-/** The content of the file `summary`. */
+/** The JSON in the file `summary`: the summary of a session, and the time at which it expires. */
 export interface StoredSummary {
   readonly uid: string;
-  /** JSON stores Infinity as null. */
+  /** Null means never, because JSON cannot represent Infinity. */
   readonly end: number | null;
   readonly summary: SessionSummary;
 }
 
-/** Records that this process holds the claim. */
+/** Records that this process holds the claim of the session. */
 export function holdClaim(session: SessionFile, ttlMs: number): void {
   session.origin = { process: thisProcess, ttlMs };
   session.keptUntil = 0;
 }
 
-/** Reads the file `summary` of a session. */
+/** Reads the file `summary` of a session. Returns undefined if it is missing or damaged. */
 export async function readSummary(folder: string): Promise<StoredSummary | undefined> {
   const [json] = (await readSmallFile(join(folder, SUMMARY))) ?? [];
   return json === undefined ? undefined : JSON.parse(json);
 }
 
 /**
- * The files beside the log of a session: its claim, its summary with its lifetime, and the bookmark.
+ * The small files beside the log of a session: its claim, its summary with the time at which it expires, and its
+ * bookmark.
  *
- * Each file names the uid of its session or the mark of its log. A file of another session or log is ignored.
+ * Each file names the session or the log that it belongs to, and is ignored for any other.
  */
 export class SessionSideFiles implements SideFiles<SessionFile> {
   constructor(private readonly index: OwnerIndex) {}
@@ -56,7 +57,10 @@ export class SessionSideFiles implements SideFiles<SessionFile> {
     if (state.saved.summary === '' || Number.isFinite(state.end)) await readEnd(folder, state);
   }
 
-  /** Only a failure to store the claim is an error. The next use of the session repairs the other files. */
+  /**
+   * Rejects only if the claim cannot be stored. If another file cannot be stored, the next use of the session stores
+   * it.
+   */
   async write(log: LogFile<SessionFile>, check: () => Promise<void>): Promise<void> {
     await writeClaim(log, check);
     await this.writeSummary(log, check).catch(() => {});
@@ -108,7 +112,7 @@ async function writeClaim({ folder, state }: LogFile<SessionFile>, check: () => 
   saved.claim = json;
 }
 
-/** Reads the time at which a session expires. The summary is used only if it is as new as the log. */
+/** Reads the time at which a session expires from its summary. Ignores a summary that is older than the log. */
 async function readEnd(folder: string, session: SessionFile): Promise<void> {
   const stored = await readSummary(folder);
   if (stored?.uid !== session.log.uid || stored.summary.length !== session.log.length) return;

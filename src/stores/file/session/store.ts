@@ -32,7 +32,7 @@ import { holdClaim, readSummary, SessionSideFiles } from './side-files.js';
 
 /** Options of a FileSessionStore. */
 export interface FileSessionStoreOptions extends FileOptions {
-  /** Milliseconds until a session expires and is deleted, after its last use. Default: never. */
+  /** Milliseconds after its last use until a session expires and is deleted. Default: never. */
   readonly ttlMs?: number | undefined;
 }
 
@@ -41,21 +41,21 @@ const rules = {
   ttlMs: { expected: 'a number of milliseconds above 0', accepts: (value) => typeof value === 'number' && value > 0 },
 } satisfies OptionTable<FileSessionStoreOptions>;
 
-/** Reads the summary of a session that has entries. */
+/** Reads the summary of a session. Returns undefined if it has no entries. */
 const summaryStep: VaultStep<SessionFile, SessionSummary | undefined> = {
   reads: true,
   run: ({ state: { id, log } }) => (log.length === 0 ? undefined : log.summary(id)),
 };
 
 /**
- * Stores sessions on disk. An acknowledged entry survives if the process is killed at any moment. Any number of
+ * Stores sessions in files. After a call has resolved, its entries survive if the process is killed. Any number of
  * processes may use the directory at once.
  *
  * An append writes only new entries, and a load for the model reads only the entries that the model needs. A damaged
  * file causes a StoreCorruptError, and is left unchanged. A file of an earlier version causes a StoreOutdatedError.
  *
- * An expired claim is kept for up to ten times its lifetime while its process runs on this machine. The same process
- * may take the claim over earlier.
+ * A run claims a session before it adds entries. On Linux, no other process on the same machine can take over an expired
+ * claim while the process of the claim is alive. This protection ends after ten times the lifetime of the claim.
  *
  * @example
  * const store = new FileSessionStore({ folder: './sessions' });
@@ -186,8 +186,8 @@ export class FileSessionStore implements SessionStore {
   }
 
   /**
-   * Returns the summary of a session in the index. Removes the session from the index if the owner does not have it any
-   * more.
+   * Returns the summary of a session that the index contains. If the session is deleted or has another owner, removes
+   * it from the index and returns undefined.
    */
   private async listed(name: string, owner: string): Promise<SessionSummary | undefined> {
     const stored = await readSummary(join(this.folder, name)).catch(() => undefined);
@@ -203,7 +203,10 @@ export class FileSessionStore implements SessionStore {
     return undefined;
   }
 
-  /** Reads all sessions, because an older directory may have no index yet. Returns the sessions of the owner. */
+  /**
+   * Reads all sessions and adds them to the index, because the directory of an earlier version has no index. Returns
+   * the sessions of the owner.
+   */
   private async buildIndex(owner: string): Promise<ListPosition[]> {
     const found = await this.vault.runAll(summaryStep, { skipsDamaged: true });
     const summaries = found.filter((summary) => summary !== undefined);

@@ -3,7 +3,10 @@ import { sessionFunctions } from './session-functions.js';
 import { stateFunctions } from './state-functions.js';
 import { sessionEntries, sessionLength, sessionTables } from './tables.js';
 
-/** The steps from one version to the next. A released step never changes. */
+/**
+ * The SQL that upgrades the schema from each version to the next. A released step never changes, because databases of
+ * any version must reach the same schema.
+ */
 export const steps: readonly string[] = [sessionTables, sessionLength, sessionEntries, runLogTables];
 
 /**

@@ -1,4 +1,7 @@
-/** Version 4: the logs of runs, with one row per event. Offsets have no gaps, from `first_offset` to before `end_offset`. */
+/**
+ * Version 4 of the schema: logs of runs, with one row per event. The stored events have the offsets from `first_offset`
+ * to before `end_offset`, without gaps.
+ */
 export const runLogTables = `
 CREATE TABLE run_logs (
   serial bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -20,8 +23,8 @@ CREATE TABLE run_events (
 `;
 
 /**
- * The functions of the run log. A log lives up to 1 % longer than its lifetime, so that few appends have to change its
- * index entry. Creating a log also removes up to two expired logs.
+ * SQL functions of the run log. A log lives up to 1 % longer than its lifetime, so that few appends have to change the
+ * index of expiry times. Creating a log also removes up to two expired logs.
  */
 const common = `
 CREATE OR REPLACE FUNCTION run_log_end(p_end bigint, p_ttl text) RETURNS bigint LANGUAGE sql AS $body$

@@ -1,9 +1,9 @@
 /**
- * The functions of the session store. All arguments are strings. Most functions return no row if the session is not
- * stored, otherwise an answer in JSON and then entries.
+ * SQL functions of the session store. All arguments are strings. Most functions return no row if the session is not
+ * stored. Otherwise the first row is an answer in JSON, and the following rows are entries.
  *
- * Entries are passed as JSON: pairs of a key and a body. Appends, posts and claims first lock the row of the session.
- * If `claim` is NULL, no run holds the session.
+ * `p_entries` is a JSON array of pairs: a key and the JSON of an entry. Appends, posts and claims first lock the row of
+ * the session. If the column `claim` is NULL, no run holds the session.
  */
 const common = `
 CREATE OR REPLACE FUNCTION now_ms() RETURNS bigint LANGUAGE sql VOLATILE AS $body$
@@ -57,8 +57,8 @@ END $body$;
 `;
 
 /**
- * Loads a session. Stores an end that is 1 % of the lifetime too late. Later loads then write only if less than one
- * lifetime is left.
+ * SQL function that loads a session and extends its lifetime. The stored expiry time is 1 % of the lifetime too late,
+ * so that most later loads need no write.
  */
 const load = `
 CREATE OR REPLACE FUNCTION session_load(p_key text, p_uid text, p_known text, p_from text, p_before text, p_limit text,
@@ -90,7 +90,10 @@ BEGIN
 END $body$;
 `;
 
-/** A claim is not flushed to disk. The first append flushes it too, and no run acts before its first append. */
+/**
+ * SQL functions that claim a session and renew the claim. They do not wait for the disk. A run does nothing before its
+ * first append, which flushes the claim too.
+ */
 const claims = `
 CREATE OR REPLACE FUNCTION session_claim(p_key text, p_id text, p_claim text, p_run text, p_by text, p_claim_ttl text,
   p_uid text, p_known text, p_owner text, p_title text, p_data text, p_ttl text)

@@ -1,4 +1,4 @@
-/** The functions of the state store. Each function that changes a session first locks the row of the session. */
+/** SQL functions of the state store. A function that changes a session first locks the row of the session. */
 const common = `
 -- Adds to the size of an extension.
 CREATE OR REPLACE FUNCTION state_account(p_session bigint, p_extension text, p_name text, p_bytes bigint, p_keys bigint)
@@ -86,8 +86,11 @@ END $body$;
 `;
 
 /**
- * Returns `stored`, `full` or `conflict`, the bytes before and after, and the evicted keys with their bytes. The
- * condition is NULL, `absent`, or `equal` and the expected value.
+ * SQL function that stores a value. Returns `stored`, `full` or `conflict`, then the bytes of the session before and
+ * after, then the evicted keys with their bytes.
+ *
+ * `p_condition` is NULL, `absent` or `equal`. With `equal`, the value is stored only if the current value is
+ * `p_expected`.
  */
 const set = `
 CREATE OR REPLACE FUNCTION state_set(p_session text, p_extension text, p_extension_name text, p_key text, p_name text,

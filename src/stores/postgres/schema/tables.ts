@@ -1,4 +1,4 @@
-/** Version 1: one row per session, and one row per message. */
+/** Version 1 of the schema: one row per session, and one row per message. */
 export const sessionTables = `
 CREATE TABLE sessions (
   serial bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -57,15 +57,15 @@ CREATE INDEX state_values_by_use ON state_values (session, extension, used);
 CREATE INDEX state_values_by_end ON state_values (session, ends_at) WHERE ends_at IS NOT NULL;
 `;
 
-/** Version 2: the number of messages is a column, so that `list` does not count rows. */
+/** Version 2 of the schema: the number of messages is a column, so that `list` does not count rows. */
 export const sessionLength = `
 ALTER TABLE sessions ADD COLUMN length integer NOT NULL DEFAULT 0;
 UPDATE sessions SET length = (SELECT count(*) FROM messages WHERE session = serial);
 `;
 
 /**
- * Version 3: a session is a list of entries that only grows. Each message becomes an entry that follows the previous
- * one. Bodies are changed as text, because `jsonb` may refuse them.
+ * Version 3 of the schema: a session is a list of entries that only grows. Each message becomes an entry that follows
+ * the previous one. Entries are changed as text, because `jsonb` does not accept all JSON.
  */
 export const sessionEntries = `
 PERFORM set_config('client_min_messages', 'warning', true);

@@ -9,10 +9,11 @@ import { type RedisRunLogOptions, resolveRunLogOptions } from '../options.js';
 import { appendScript, closeScript, readScript, touchScript } from './script.js';
 
 /**
- * Stores the logs of runs in streams of Redis 6 or newer, shared by all processes. Each call is one atomic script that
- * uses the clock of Redis. A read that waits repeats its script. Redis removes expired logs.
+ * Stores the events of runs in Redis 6 or newer, so that any process can follow a run. Each log is a Redis stream. Each
+ * call is one atomic script that uses the clock of Redis. Redis removes expired logs.
  *
- * Rejects with a RedisUnavailableError if Redis does not answer within `timeoutMs`.
+ * While a read waits for new events, it repeats its script. Rejects with a RedisUnavailableError if Redis does not
+ * answer within `timeoutMs`.
  *
  * @example
  * const log = new RedisRunLog({ client: await createClient({ url }).connect() });

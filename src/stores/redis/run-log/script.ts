@@ -1,8 +1,9 @@
 import { RedisScript } from '../connection.js';
 
 /**
- * The start of all scripts of a run log. A log has two keys: the hash `head`, and `stream` with the remaining events.
- * The event with the offset 7 has the id 7-1. If Redis has evicted the stream, all events are gone.
+ * The start of each Lua script of the run log. A log has two keys: the hash `head` with its fields, and `stream` with
+ * its remaining events. The event with the offset 7 has the stream id 7-1. If Redis has evicted the stream, all events
+ * so far are lost.
  */
 const start = `
 local head, stream = KEYS[1], KEYS[2]
@@ -25,8 +26,11 @@ end
 `;
 
 /**
- * ARGV: first offset, maximum bytes, lifetime, channel or an empty string, events. Replies whether the events were
- * added, the end, milliseconds since the last touch, and the outcome or an empty string.
+ * Lua script that appends events. ARGV: offset of the first event, maximum bytes of the log, lifetime in milliseconds,
+ * channel or an empty string, events.
+ *
+ * Replies 1 if the log has the events, otherwise 0. Then follow the end offset, the milliseconds since a reader last
+ * touched the log, and the outcome or an empty string.
  */
 export const appendScript = new RedisScript(`${start}
 local from, most, count = tonumber(ARGV[1]), tonumber(ARGV[2]), #ARGV - 4
@@ -59,8 +63,8 @@ return { isAdded and 1 or 0, last, now - watched, outcome }
 `);
 
 /**
- * ARGV: offset, limit. Replies nil for an unknown run. Otherwise replies the first offset, the end, the outcome or an
- * empty string, and the events.
+ * Lua script that reads events. ARGV: offset, maximum number of events. Replies nil for an unknown run. Otherwise
+ * replies the first stored offset, the end offset, the outcome or an empty string, and the events.
  */
 export const readScript = new RedisScript(`${start}
 if not exists then return false end
@@ -70,7 +74,10 @@ for _, item in ipairs(range(from, math.min(from + ARGV[2], last) - 1)) do reply[
 return reply
 `);
 
-/** ARGV: outcome, lifetime, channel or an empty string. Replies the outcome of the first close. */
+/**
+ * Lua script that closes a log. ARGV: outcome, lifetime in milliseconds, channel or an empty string. Replies the
+ * outcome of the first close.
+ */
 export const closeScript = new RedisScript(`${start}
 if outcome ~= '' then return outcome end
 outcome = ARGV[1]
