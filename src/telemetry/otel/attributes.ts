@@ -12,13 +12,14 @@ import { cut } from './content.js';
 import { ATTRIBUTE, FINISH_REASON, OPERATION } from './conventions.js';
 
 /**
- * Replaces the name of an unknown tool. A model can invent any number of names, and each would become another label.
+ * Replaces the name of an unknown tool in metrics. A model can invent any number of names, and each would create
+ * another time series.
  */
 const UNKNOWN_TOOL = '_OTHER';
 
 const MAX_NAME = 200;
 
-/** Returns the attributes of a run's span at its start. */
+/** Returns the attributes that the span of a run has from its start. */
 export function agentAttributes(run: RunContext): Attributes {
   return {
     [ATTRIBUTE.operation]: OPERATION.agent,
@@ -30,7 +31,10 @@ export function agentAttributes(run: RunContext): Attributes {
   };
 }
 
-/** Returns the attributes of a decision's event, without the reason, which can quote the conversation. */
+/**
+ * Returns the attributes of the span event of a lifecycle's decision. Excludes the reason, because it can quote the
+ * conversation.
+ */
 export function decisionAttributes({ type, by, point, turn, path, call }: Decision): Attributes {
   return {
     [ATTRIBUTE.decision]: type,
@@ -42,7 +46,7 @@ export function decisionAttributes({ type, by, point, turn, path, call }: Decisi
   };
 }
 
-/** Returns the attributes of a model call's span at its start. */
+/** Returns the attributes that the span of a model call has from its start. */
 export function chatAttributes({ model, run, settings = {}, output, onPart }: ModelCallRequest): Attributes {
   return {
     [ATTRIBUTE.operation]: OPERATION.chat,
@@ -61,7 +65,7 @@ export function chatAttributes({ model, run, settings = {}, output, onPart }: Mo
   };
 }
 
-/** Returns the attributes of a tool call's span at its start. */
+/** Returns the attributes that the span of a tool call has from its start. */
 export function toolAttributes(call: ToolCallRequest, limit: number): Attributes {
   const description = call.tool?.description;
   return {
@@ -72,7 +76,7 @@ export function toolAttributes(call: ToolCallRequest, limit: number): Attributes
   };
 }
 
-/** Returns the metric attributes of a tool call. */
+/** Returns the attributes for metrics of a tool call. */
 export function toolLabels(call: ToolCallRequest): Attributes {
   return {
     [ATTRIBUTE.tool]: toolName(call),
@@ -85,12 +89,12 @@ export function toolName({ tool }: ToolCallRequest): string {
   return tool?.name ?? UNKNOWN_TOOL;
 }
 
-/** Returns the model and its provider. They are also the metric attributes of a model call. */
+/** Returns the id and the provider of a model as attributes, for spans and metrics. */
 export function modelAttributes({ id, provider }: Model): Attributes {
   return { [ATTRIBUTE.provider]: provider ?? 'unknown', [ATTRIBUTE.model]: id };
 }
 
-/** Returns the finish reason under its name in the GenAI semantic conventions. */
+/** Returns the finish reason of a response by its name in the GenAI semantic conventions. */
 export function finishReasonOf({ finishReason }: ModelResponse): string {
   return FINISH_REASON[finishReason] ?? finishReason;
 }
@@ -107,7 +111,7 @@ export function usageAttributes(usage: Usage): Attributes {
   };
 }
 
-/** Returns the difference between two states of a run's usage. */
+/** Returns the usage that was added to a run between two readings. */
 export function usageBetween(before: Usage, after: Usage): Usage {
   return {
     inputTokens: after.inputTokens - before.inputTokens,
@@ -124,8 +128,8 @@ function difference(after: number | undefined, before = 0): number | undefined {
 }
 
 /**
- * Returns a low-cardinality error type: the HTTP status of a model error, else the code of a KeelsonError, else the
- * class name.
+ * Returns a short error type with few possible values: the HTTP status of a model error, else the code of a
+ * KeelsonError, else the class name.
  */
 export function errorType(error: unknown): string {
   if (error instanceof ModelError) {
@@ -143,7 +147,10 @@ export function errorName(error: unknown): string {
     : '_OTHER';
 }
 
-/** Returns the lifecycle that ended a run, and its hook. */
+/**
+ * If a lifecycle ended the run, returns the name of the lifecycle and its hook as attributes. Otherwise returns no
+ * attributes.
+ */
 export function failureAttributes(error: unknown): Attributes {
   if (error instanceof LifecycleError) {
     return { [ATTRIBUTE.failedBy]: error.lifecycle, [ATTRIBUTE.failedPoint]: error.point };
@@ -153,7 +160,8 @@ export function failureAttributes(error: unknown): Attributes {
 }
 
 /**
- * Returns the kind of a model's failure. If the context was too long, also returns the largest source of the context.
+ * Returns the kind of a model error as an attribute. If the context was too long, also returns its largest source, such
+ * as the tools.
  */
 export function modelFailureAttributes(error: unknown, request: ModelCallRequest): Attributes {
   if (!(error instanceof ModelError)) return {};
@@ -162,7 +170,7 @@ export function modelFailureAttributes(error: unknown, request: ModelCallRequest
   return { [ATTRIBUTE.modelFailure]: error.kind, [ATTRIBUTE.largestSource]: largest?.[0] };
 }
 
-/** Returns the attributes of the event of a cache miss. */
+/** Returns the attributes of the span event of a prompt cache miss. */
 export function cacheMissAttributes({ cause, difference, by }: RunReports['cache-miss']): Attributes {
   return {
     [ATTRIBUTE.missCause]: cause,

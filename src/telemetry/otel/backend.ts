@@ -4,16 +4,14 @@ import { VERSION } from '../../version.js';
 import type { HistogramSpec } from './conventions.js';
 import { Instruments, type MeterSource, SCOPE } from './instruments.js';
 
-/** The providers for spans and metrics, and the content settings. */
+/** The OpenTelemetry providers, and whether and how long content is recorded. */
 export interface BackendOptions extends MeterSource {
   readonly tracerProvider?: TracerProvider | undefined;
   readonly content: boolean;
   readonly contentLimit: number;
 }
 
-/**
- * Calls OpenTelemetry. Creates tracers and instruments on first use. Errors of OpenTelemetry never reach the caller.
- */
+/** Creates spans and metrics in OpenTelemetry. Errors of OpenTelemetry are logged and never reach the caller. */
 export class Backend {
   readonly content: boolean;
   readonly contentLimit: number;
@@ -29,8 +27,8 @@ export class Backend {
   }
 
   /**
-   * Returns the tracer. Called for each span, because the global provider may have changed. The provider caches the
-   * tracer.
+   * Returns the tracer. Must be called for each span, because the global provider may have changed. The provider caches
+   * the tracer.
    */
   tracer(): Tracer {
     return (this.tracerProvider ?? trace.getTracerProvider()).getTracer(SCOPE, VERSION);
@@ -40,12 +38,12 @@ export class Backend {
     this.attempt(run, () => this.instruments.histogram(spec).record(point.value, point.attributes));
   }
 
-  /** Adds tokens to a counter. */
+  /** Adds a number of tokens to the counter `name`. */
   count(run: RunContext, name: string, point: { value: number; attributes: Attributes }): void {
     this.attempt(run, () => this.instruments.counter(name, '{token}').add(point.value, point.attributes));
   }
 
-  /** Returns the result of `work`, or undefined if it throws. Only the first error is logged. */
+  /** Returns the result of `work`, or undefined if it throws. Logs only the first error. */
   attempt<T>(run: RunContext, work: () => T): T | undefined {
     try {
       return work();

@@ -30,10 +30,13 @@ import {
 import type { OperationEnd } from './operation.js';
 import type { TracedRun } from './run.js';
 
-/** The error type of a call whose result is an error. */
+/** The error type of a tool call whose result has `isError`. */
 const TOOL_ERROR = 'tool_error';
 
-/** Makes the model call inside its span. Returns the promise of `next` itself and not a derived promise. */
+/**
+ * Runs `next`, which makes the model call, inside a span. Returns the promise of `next` itself, so that tracing does
+ * not delay it.
+ */
 export function traceModelCall(
   traced: TracedRun,
   request: ModelCallRequest,
@@ -73,7 +76,10 @@ export function traceModelCall(
   return promise;
 }
 
-/** Makes the tool call inside its span. Returns the promise of `next` itself and not a derived promise. */
+/**
+ * Runs `next`, which makes the tool call, inside a span. Returns the promise of `next` itself, so that tracing does not
+ * delay it.
+ */
 export function traceToolCall(
   traced: TracedRun,
   call: ToolCallRequest,
@@ -123,7 +129,7 @@ function chatLabels({ model }: ModelCallRequest): Attributes {
   return { [ATTRIBUTE.operation]: OPERATION.chat, ...modelAttributes(model) };
 }
 
-/** Records the tokens of all attempts of the call. Records nothing if no model was called. */
+/** Records the tokens of a model call, including all its retries. Records nothing if no tokens were used. */
 function recordTokens(backend: Backend, request: ModelCallRequest, usage: Usage): void {
   const { run } = request;
   const labels = chatLabels(request);

@@ -1,10 +1,10 @@
 import type { AssistantPart, ContentPart, Message } from '../../model/message.js';
 import type { ToolSpec } from '../../model/model.js';
 
-/** A part of a message in the conventions' form. */
+/** A part of a message in the format of the GenAI semantic conventions. */
 type Part = Readonly<Record<string, unknown>>;
 
-/** A message in the conventions' form. */
+/** A message in the format of the GenAI semantic conventions. */
 interface ChatMessage {
   readonly role: string;
   readonly parts: readonly Part[];
@@ -12,9 +12,9 @@ interface ChatMessage {
 }
 
 /**
- * Serializes messages as JSON of at most `limit` characters. Drops the oldest messages first; the newest is shortened
- * if needed.
- * Reads only the messages that fit, so the cost does not grow with the conversation.
+ * Serializes messages as JSON of at most `limit` characters. Omits the oldest messages if they do not fit, and shortens
+ * the newest if it alone is too long. Reads only the messages that fit, so the cost does not grow with the
+ * conversation.
  */
 export function messagesJson(messages: readonly Message[], limit: number): string {
   const kept: string[] = [];
@@ -44,14 +44,14 @@ export function toolsJson(tools: readonly ToolSpec[], limit: number): string {
   return boundedJson(definitions, limit);
 }
 
-/** Returns a tool's content as a string of at most `limit` characters; an array of parts becomes JSON. */
+/** Returns the content of a tool result as a string of at most `limit` characters. An array of parts becomes JSON. */
 export function contentText(content: string | readonly ContentPart[], limit: number): string {
   return typeof content === 'string' ? cut(content, limit) : boundedJson(content.map(partOf), limit);
 }
 
 /**
- * Serializes a value as JSON of at most `limit` characters. First shortens long strings in the value, so that the
- * result stays valid JSON. If that is not enough, the JSON itself is cut.
+ * Serializes a value as JSON of at most `limit` characters. Long strings in the value are shortened first, so that the
+ * result stays valid JSON. If that is not enough, the JSON itself is cut and becomes invalid.
  *
  * A value that JSON cannot represent becomes `null`.
  */
@@ -122,7 +122,8 @@ function modalityOf(mediaType: string): string {
 }
 
 /**
- * Returns an image or a file as its URL, or only as its type, because bytes and base64 data are too large for a trace.
+ * Returns the description of an image or a file. Contains its URL, but not its bytes or base64 data, which are too
+ * large for a trace.
  */
 function media(modality: string, mediaType: string | undefined, data: string | Uint8Array): Part {
   const known = { modality, mime_type: mediaType };

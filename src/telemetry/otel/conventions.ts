@@ -1,8 +1,9 @@
 import type { FinishReason } from '../../model/model.js';
 
 /**
- * Attribute names of the GenAI semantic conventions 0.1.0, from open-telemetry/semantic-conventions-genai. Their status
- * is Development, so a later version may rename them. After a rename, the old names stay for one minor version.
+ * Attribute names of the GenAI semantic conventions 0.1.0, from open-telemetry/semantic-conventions-genai. The
+ * conventions are not stable, so a later version may rename attributes. After a rename, Keelson still sets the old
+ * names for one minor version.
  */
 export const ATTRIBUTE = {
   operation: 'gen_ai.operation.name',
@@ -28,7 +29,7 @@ export const ATTRIBUTE = {
   /** The name of this attribute before version 0.1.0 of the conventions. */
   oldCacheWriteTokens: 'gen_ai.usage.cache_creation.input_tokens',
   reasoningTokens: 'gen_ai.usage.reasoning.output_tokens',
-  /** The attribute with the type of tokens, for {@link OLD_TOKEN_USAGE}. */
+  /** The attribute for the type of tokens (`input`, `output`) in {@link OLD_TOKEN_USAGE}. */
   tokenType: 'gen_ai.token.type',
   modality: 'gen_ai.token.modality',
   tool: 'gen_ai.tool.name',
@@ -42,7 +43,7 @@ export const ATTRIBUTE = {
   toolArguments: 'gen_ai.tool.call.arguments',
   toolResult: 'gen_ai.tool.call.result',
   errorType: 'error.type',
-  /** Attributes of Keelson follow, because the conventions have no names for them. */
+  /** From here on, the attributes are Keelson's own, because the conventions have no names for them. */
   runId: 'keelson.run.id',
   runPath: 'keelson.run.path',
   runStatus: 'keelson.run.status',
@@ -63,23 +64,23 @@ export const ATTRIBUTE = {
   decisionReason: 'keelson.decision.reason',
 } as const;
 
-/** The name of the span event of a decision. */
+/** The name of the span event for a decision of a lifecycle. */
 export const DECISION = 'keelson.decision';
 
-/** The names of the span events for MCP servers that are not connected and for cache misses. */
+/** The name of the span event for an MCP server that is not connected. */
 export const SERVER_ERROR = 'keelson.server_error';
 export const CACHE_MISS = 'keelson.cache_miss';
 
-/** Values of `gen_ai.operation.name`. */
+/** Values of the attribute `gen_ai.operation.name`. */
 export const OPERATION = { agent: 'invoke_agent', chat: 'chat', tool: 'execute_tool' } as const;
 
-/** Finish reasons that have a different name in the conventions. */
+/** Maps finish reasons to their names in the conventions, if these differ. */
 export const FINISH_REASON: Partial<Readonly<Record<FinishReason, string>>> = {
   'tool-calls': 'tool_call',
   'content-filter': 'content_filter',
 };
 
-/** A histogram with the bucket boundaries that the conventions recommend. */
+/** A histogram, with the bucket boundaries that the conventions recommend. */
 export interface HistogramSpec {
   readonly name: string;
   readonly unit: string;
@@ -91,7 +92,7 @@ const CALL_SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12
 
 const TOKENS = Array.from({ length: 14 }, (_, exponent) => 4 ** exponent);
 
-/** Tokens of a model call. */
+/** The histograms of tokens per model call. */
 export const OPERATION_TOKENS = {
   input: {
     name: 'gen_ai.client.inference.operation.input_tokens',
@@ -107,7 +108,7 @@ export const OPERATION_TOKENS = {
   },
 } satisfies Record<string, HistogramSpec>;
 
-/** Names of the counters of tokens. */
+/** Names of the counters of all tokens used. */
 export const USED_TOKENS = {
   input: 'gen_ai.client.inference.usage.input_tokens',
   output: 'gen_ai.client.inference.usage.output_tokens',
@@ -116,7 +117,10 @@ export const USED_TOKENS = {
   reasoning: 'gen_ai.client.inference.usage.reasoning.output_tokens',
 } as const;
 
-/** The histogram of tokens before version 0.1.0 of the conventions. */
+/**
+ * The histogram of tokens under its name before version 0.1.0 of the conventions. Still recorded for existing
+ * dashboards.
+ */
 export const OLD_TOKEN_USAGE: HistogramSpec = {
   name: 'gen_ai.client.token.usage',
   unit: '{token}',
@@ -131,7 +135,10 @@ export const MODEL_DURATION: HistogramSpec = {
   boundaries: CALL_SECONDS,
 };
 
-/** The duration of a model call before version 0.1.0 of the conventions. */
+/**
+ * The duration of a model call under its name before version 0.1.0 of the conventions. Still recorded for existing
+ * dashboards.
+ */
 export const OLD_MODEL_DURATION: HistogramSpec = { ...MODEL_DURATION, name: 'gen_ai.client.operation.duration' };
 
 export const AGENT_DURATION: HistogramSpec = {

@@ -9,18 +9,18 @@ import {
 import { VERSION } from '../../version.js';
 import type { HistogramSpec } from './conventions.js';
 
-/** The name of the tracer and the meter, which is the instrumentation scope. */
+/** The name of the tracer and of the meter. */
 export const SCOPE = 'keelson';
 
-/** The meter or its provider. Default: the global provider. */
+/** The meter, or the provider that creates it. Default: the global provider. */
 export interface MeterSource {
   readonly meter?: Meter | undefined;
   readonly meterProvider?: MeterProvider | undefined;
 }
 
 /**
- * Instruments by name, created on first use. An instrument stays bound to its provider, even to the no-op provider. So
- * all instruments are created again after the global provider has changed.
+ * Creates counters and histograms on first use and keeps them by name. They stay bound to the provider that created
+ * them. So all are created again if the global provider changes, for example when an SDK starts.
  */
 export class Instruments {
   private readonly source: MeterSource;
@@ -44,7 +44,9 @@ export class Instruments {
     return this.find(`histogram ${name}`, (meter) => meter.createHistogram(name, options)) as Histogram;
   }
 
-  /** Returns the instrument for a key. Drops the instruments of a previous provider. */
+  /**
+   * Returns the counter or histogram for a key. If the provider has changed, forgets those of the previous provider.
+   */
   private find(key: string, make: (meter: Meter) => Counter | Histogram): Counter | Histogram {
     const { meter, meterProvider = metrics.getMeterProvider() } = this.source;
     const owner = meter ?? meterProvider;

@@ -7,7 +7,7 @@ import { Backend } from './backend.js';
 import { traceModelCall, traceToolCall } from './calls.js';
 import { TracedRun } from './run.js';
 
-/** Options of {@link openTelemetry}: providers and the recording of content. */
+/** Options of {@link openTelemetry}: the providers to use, and whether content is recorded. */
 export interface OpenTelemetryOptions {
   /** The provider of spans. Default: the global provider, looked up at each span. */
   readonly tracerProvider?: TracerProvider | undefined;
@@ -15,10 +15,10 @@ export interface OpenTelemetryOptions {
   readonly meterProvider?: MeterProvider | undefined;
   /**
    * True to record content: messages, instructions, tools with their arguments and results, reasons of decisions, and
-   * error messages with stacks. Default: false.
+   * error messages with stacks. Content may be private. Default: false.
    */
   readonly content?: boolean | undefined;
-  /** The maximum length of a content attribute, in characters. Default: 32,768. */
+  /** Maximum length of each attribute with content, in characters. Longer content is shortened. Default: 32,768. */
   readonly contentLimit?: number | undefined;
 }
 
@@ -32,13 +32,15 @@ const rules = {
 
 /**
  * Creates a lifecycle that records a span and a duration for each run, model call and tool call, and the tokens of each
- * model call. The spans of nested runs are children of their tool call. Each decision of a lifecycle is a span event.
+ * model call. The span of a nested run is a child of the span of its tool call. Each decision of a lifecycle is a span
+ * event.
  *
- * Names follow the GenAI semantic conventions. The lifecycle changes nothing in a run, and may be shared by several
- * agents. An error of OpenTelemetry is logged once and ignored.
+ * Names follow the GenAI semantic conventions. The lifecycle does not change the run. Several agents may share it. The
+ * first error of OpenTelemetry is logged, and all are ignored.
  *
- * Its priority is 100, the outermost, so a span includes the retries of other lifecycles. `{ ...openTelemetry(),
- * priority: 0 }` is innermost: it records each attempt, with the request that the model receives.
+ * Its priority of 100 makes it the outermost lifecycle, so the span of a call includes retries by other lifecycles. `{
+ * ...openTelemetry(), priority: 0 }` is the innermost one. It records each attempt separately, with the request that
+ * the model receives.
  *
  * @example
  * const agent = new Agent({ model, lifecycle: [openTelemetry()] });

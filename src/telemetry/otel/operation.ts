@@ -14,43 +14,49 @@ import type { Backend } from './backend.js';
 import { cut } from './content.js';
 import { ATTRIBUTE, type HistogramSpec } from './conventions.js';
 
-/** The error type of a call that got its result before its tool ended, or that still ran when its run ended. */
+/** The error type of a call that still ran when its run ended, or whose result was decided before its tool ended. */
 const INTERRUPTED = 'interrupted';
 
-/** The start of an operation. */
+/** The values with which an operation starts. */
 export interface OperationStart {
   readonly name: string;
   readonly kind: SpanKind;
   readonly parent: Context;
   readonly call?: TracedCall | undefined;
   readonly attributes: () => Attributes;
-  /** The histograms for its duration, with their attributes. */
+  /** The histograms for the duration of the operation, with the attributes of the measurement. */
   readonly duration: { readonly specs: readonly HistogramSpec[]; readonly attributes: () => Attributes };
 }
 
-/** The tool call of an operation. */
+/** The tool call that an operation traces. */
 export interface TracedCall {
   readonly id: string;
-  /** Returns the result text for the model, if the call got a result while its tool was still running. */
+  /**
+   * Returns the text of the result that was given to the model before the tool ended. Undefined if the tool still
+   * decides the result.
+   */
   readonly earlyResult: () => string | undefined;
 }
 
-/** The end of an operation. An empty object means success. */
+/** The values with which an operation ends. An empty object means success. */
 export interface OperationEnd {
   readonly attributes?: () => Attributes;
-  /** Set if the operation failed. */
+  /** A short error type for spans and metrics. Set if the operation failed. */
   readonly errorType?: string | undefined;
-  /** The thrown value. */
+  /** The value that the operation threw. */
   readonly error?: unknown;
-  /** The reason of the failure, for the status of the span. Default: the message of the error. */
+  /** The status message of the failed span. Default: the message of the error. */
   readonly reason?: string | undefined;
-  /** True if the duration of the operation must not be recorded. */
+  /** True for an operation whose duration must not be recorded, because it did no work. */
   readonly isUntimed?: boolean;
 }
 
-/** An operation with a span and a duration. Ends only once. Errors of OpenTelemetry are ignored. */
+/**
+ * A traced operation: a run, a model call or a tool call, with its span and its duration. Only its first end counts.
+ * Errors of OpenTelemetry are logged and ignored.
+ */
 export class Operation {
-  /** The context in which the operation's span is active. */
+  /** The OpenTelemetry context in which the span of the operation is active. */
   readonly context: Context;
   readonly kind: SpanKind;
   readonly call: TracedCall | undefined;
@@ -75,7 +81,7 @@ export class Operation {
     this.context = this.span === undefined ? parent : trace.setSpan(parent, this.span);
   }
 
-  /** Calls `next` exactly once, with the span active unless the context manager fails. */
+  /** Calls `next` exactly once. The span is active during the call, unless OpenTelemetry fails. */
   within<T>(next: () => Promise<T>): Promise<T> {
     let result = undefined as Promise<T> | undefined;
     this.backend.attempt(this.run, () =>
@@ -86,14 +92,14 @@ export class Operation {
     return result ?? next();
   }
 
-  /** Adds an event to the span. */
+  /** Adds an event to the span of the operation. */
   note(name: string, attributes: () => Attributes): void {
     const { backend, run, span } = this;
     if (span === undefined) return;
     backend.attempt(run, () => span.isRecording() && span.addEvent(name, attributes()));
   }
 
-  /** Ends the operation of a call whose tool or model may still be running. */
+  /** Ends the operation early, although its tool or model may still be running. */
   interrupt(): void {
     this.end({ errorType: INTERRUPTED, reason: this.call?.earlyResult() });
   }
@@ -122,8 +128,8 @@ export class Operation {
   }
 
   /**
-   * Marks the span as failed. Records reasons, error messages and stacks only with `content`, because they can quote
-   * the conversation.
+   * Marks the span as failed. Records the reason, the error message and the stack only if content is recorded, because
+   * they can quote the conversation.
    */
   private markFailed(span: Span, errorType: string, { error, reason }: OperationEnd): void {
     const { content, contentLimit } = this.backend;

@@ -18,29 +18,29 @@ import { answerJson, cut, messagesJson } from './content.js';
 import { AGENT_DURATION, ATTRIBUTE, CACHE_MISS, DECISION, OPERATION, SERVER_ERROR } from './conventions.js';
 import { Operation, type OperationStart } from './operation.js';
 
-/** The context key under which a span's run is stored. */
+/** OpenTelemetry context key for the run of the active span. */
 const RUN = Symbol.for('keelson.otel.run');
-/** The context key under which the id of a span's tool call is stored. */
+/** OpenTelemetry context key for the id of the tool call of the active span. */
 const CALL = Symbol.for('keelson.otel.call');
 
-/** The traced runs of all agents. A nested run finds its enclosing run here. */
+/** The traced runs of all agents, so that a nested run finds the run that started it. */
 const runs = new WeakMap<ToolRun, TracedRun>();
 
-/** A run with its span, and the spans of its calls in progress. */
+/** A run with its span, and the spans of its calls that have not ended. */
 export class TracedRun {
   readonly operation: Operation;
-  /** The run's input; undefined unless content is recorded. */
+  /** The input of the run. Undefined if content is not recorded. */
   readonly input: string | undefined;
-  /** The finish reason of the last response, for the run's span. */
+  /** The finish reason of the latest model response, recorded on the span of the run. */
   finishReason: string | undefined = undefined;
   readonly backend: Backend;
   private readonly run: RunContext;
-  /** The traced run of the agent that started the run. */
+  /** The traced run of the first agent. After a handover, the spans of the other agents are children of its span. */
   readonly first: TracedRun;
-  /** True after the run has ended or was handed over. */
+  /** True after the run has ended, or was handed over to another agent. */
   isOver = false;
   private readonly calls = new Set<Operation>();
-  /** The approvals of calls that have not started yet. */
+  /** Approvals of tool calls whose spans do not exist yet. Each is added to the span of its call when it starts. */
   private approvals: Decision[] = [];
 
   constructor(backend: Backend, run: RunContext, input: string) {
@@ -74,12 +74,14 @@ export class TracedRun {
     return call;
   }
 
-  /** Removes a settled call. */
   leave(call: Operation): void {
     this.calls.delete(call);
   }
 
-  /** Ends the run's span and the spans of running calls, because a run that ends early does not wait for its calls. */
+  /**
+   * Ends the span of the run and the spans of its unfinished calls, because a run that ends early does not wait for its
+   * calls.
+   */
   private end(outcome: RunOutcome): void {
     this.isOver = true;
     const isFailed = outcome.status === 'failed';
@@ -101,7 +103,8 @@ export class TracedRun {
   }
 
   /**
-   * Returns the context of a tool call. Returns the context of the run if the call has no span, or if no call is given.
+   * Returns the OpenTelemetry context of a tool call. Returns the context of the run if `callId` is undefined, or if
+   * the call has no open span.
    */
   contextOf(callId: string | undefined): Context {
     return (this.callOf(callId) ?? this.operation).context;
@@ -111,7 +114,10 @@ export class TracedRun {
     return callId === undefined ? undefined : [...this.calls].find(({ call }) => call?.id === callId);
   }
 
-  /** Listens for the end of the run itself, because later `afterAgent` hooks may still decide or fail. */
+  /**
+   * Listens for decisions, reports and the end of the run. Does not use the hook `afterAgent`, because later hooks may
+   * still decide or fail.
+   */
   private listen(): void {
     const hookRun = hookRunOf(this.run);
     if (hookRun === undefined) return;
@@ -146,7 +152,7 @@ export class TracedRun {
     }
   }
 
-  /** Returns the open span of the call that a decision is about. Otherwise returns the span of the run. */
+  /** Returns the open span of the call that a decision is about, or else the span of the run. */
   private spanOf({ call, point }: Decision): Operation {
     const chat = [...this.calls].findLast(({ kind }) => kind === SpanKind.CLIENT);
     return (point === 'wrapModelCall' ? chat : this.callOf(call?.id)) ?? this.operation;
@@ -158,7 +164,7 @@ export class TracedRun {
     operation.note(DECISION, () => ({ ...decisionAttributes(decision), ...reason }));
   }
 
-  /** Returns the run's input and final text as attributes, if content is recorded. */
+  /** Returns the input and the final text of the run as attributes, if content is recorded. */
   private texts(text: string | undefined): Attributes {
     const { content, contentLimit } = this.backend;
     if (!content) return {};
@@ -172,8 +178,8 @@ export class TracedRun {
 }
 
 /**
- * Returns the active context. If it does not belong to the enclosing tool call or run, returns the context of that call
- * or run.
+ * Returns the OpenTelemetry context for the parent span of a run. Usually this is the active context. If the active
+ * context does not belong to the tool call or run that started this run, returns the context of that call or run.
  */
 function parentOf(run: RunContext): Context {
   // After a handover, the spans of the other agents are children of the first agent's span.

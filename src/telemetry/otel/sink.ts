@@ -4,7 +4,10 @@ import { type OptionTable, validateOptions } from '../../internal/options/valida
 import type { MetricsSink } from '../metrics.js';
 import { Instruments } from './instruments.js';
 
-/** Options of {@link otelMetrics}. Default: the global meter provider, looked up at each metric. */
+/**
+ * Options of {@link otelMetrics}: the meter, or the provider that creates it. Default: the global meter provider,
+ * looked up at each metric.
+ */
 export interface OtelMetricsOptions {
   readonly meter?: Meter | undefined;
   readonly meterProvider?: MeterProvider | undefined;
@@ -16,10 +19,9 @@ const rules = {
 } satisfies OptionTable<OtelMetricsOptions>;
 
 /**
- * Creates a sink that passes each metric to OpenTelemetry with its name and labels. Creates an instrument at its first
- * metric.
+ * Creates a MetricsSink that passes each metric to OpenTelemetry with its name and labels.
  *
- * The unit is `ms` for names that end in `_ms`, and `By` for names that end in `_bytes`.
+ * The unit is `ms` for names that end in `_ms`, and `By` (bytes) for names that end in `_bytes`.
  *
  * @example
  * const sink: MetricsSink = otelMetrics();
@@ -37,7 +39,10 @@ export function otelMetrics(options: OtelMetricsOptions = {}): MetricsSink {
   };
 }
 
-/** Boundaries up to 64 MiB, the maximum size of a session's state. The default boundaries end at 10,000. */
+/**
+ * Bucket boundaries in bytes, up to 64 MiB, the maximum size of a session's state. The default boundaries of
+ * OpenTelemetry end at 10,000.
+ */
 const BYTES = Array.from({ length: 14 }, (_, exponent) => 4 ** exponent);
 
 function unitOf(name: string): string | undefined {
