@@ -6,13 +6,13 @@ import type { Logger } from '../internal/logger.js';
 
 /** Receives the lines of one trace. */
 export interface Destination {
-  /** Writes a line, which must not end in a line break. */
+  /** Writes one line. `line` does not include the line break. */
   write(line: string): void;
   /** Resolves when all lines are written. */
   end(): Promise<void>;
 }
 
-/** Limits of the files in a folder. */
+/** Limits of the trace files in a folder. `maxFileBytes` is the maximum size of each file. */
 export interface FileLimits {
   readonly maxFiles: number;
   readonly maxFileBytes: number;
@@ -28,7 +28,10 @@ export class TraceFolder {
     private readonly logger: () => Logger,
   ) {}
 
-  /** Creates a file. A file that cannot be written is reported once, and its lines are dropped. */
+  /**
+   * Creates the file of a trace and returns its destination. If the file cannot be created, logs one warning and drops
+   * all lines.
+   */
   open(name: string): Destination {
     const lines: string[] = [];
     const limits = this.limits;
@@ -41,7 +44,10 @@ export class TraceFolder {
       return stream;
     });
     const failed = ready.catch((error) => {
-      this.logger().warn(`The trace "${name}" cannot be written to "${this.folder}".`, error);
+      this.logger().warn(
+        `The trace "${name}" cannot be written to the folder "${this.folder}". Check the permissions of the folder.`,
+        error,
+      );
       output = () => {};
       lines.length = 0;
     });
@@ -75,11 +81,16 @@ export class TraceFolder {
     const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants;
     const file = await open(join(this.folder, name), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o600);
     const stream = createWriteStream('', { fd: file });
-    stream.on('error', (error) => this.logger().warn(`The trace "${name}" is incomplete.`, error));
+    stream.on('error', (error) =>
+      this.logger().warn(`The trace "${name}" is incomplete, because writing its file failed.`, error),
+    );
     return stream;
   }
 
-  /** Deletes the oldest traces. Their names start with their time, so they sort by age. */
+  /**
+   * Deletes the oldest traces to make room for one more. The names of the files start with their time, so they sort by
+   * age.
+   */
   private async makeRoom(): Promise<void> {
     const traces = (await readdir(this.folder)).filter((name) => name.endsWith(TRACE_ENDING)).sort();
     const surplus = traces.slice(0, Math.max(0, traces.length + 1 - this.limits.maxFiles));

@@ -24,17 +24,15 @@ export interface TraceOptions {
    * by the user of the process. A function receives each line of JSON.
    */
   readonly to: string | ((line: string) => void);
-  /** The maximum number of files in the folder. The oldest files are deleted. Default: 100. */
+  /** The maximum number of trace files in the folder. The oldest files are deleted. Default: 100. */
   readonly maxFiles?: number | undefined;
-  /** The maximum size of a file, in bytes. The rest of a longer trace is not written. Default: 67,108,864. */
+  /** The maximum size of a trace file, in bytes. The rest of a longer trace is not written. Default: 67,108,864. */
   readonly maxFileBytes?: number | undefined;
-  /**
-   * The prices of models, by model id. Model calls are written with their cost if the model has a price. Default: none.
-   */
+  /** Prices of models, by model id. The trace contains the cost of each call of these models. Default: none. */
   readonly prices?: Readonly<Record<string, ModelPrice>> | undefined;
   /**
-   * Returns the record to write, or undefined to leave it out. Secrets are already removed. Default: writes every
-   * record.
+   * Called with each record after secrets were removed. Returns the record to write, or undefined to leave it out.
+   * Default: writes every record.
    */
   readonly redact?: ((record: TraceRecord) => TraceRecord | undefined) | undefined;
 }
@@ -52,12 +50,12 @@ const rules = {
 
 /**
  * Creates a lifecycle that writes each run as lines of JSON: its events, the decisions of lifecycles, the duration of
- * each hook and model call, and the errors. A nested run is part of the trace of the outermost run.
+ * each hook and model call, and the errors. The trace of a run includes its nested runs.
  *
- * Removes secrets: API keys, members with names such as `password`, and sensitive environment variables.
+ * Removes secrets: API keys, members with names such as `password`, and the values of sensitive environment variables.
  *
- * Its priority is 100, so that the trace includes all other hooks. It changes nothing in a run. {@link explain} reads a
- * trace.
+ * Its priority of 100 makes it the outermost lifecycle, so that the trace includes all other hooks. The lifecycle does
+ * not change the run. {@link explain} finds the causes of problems in a trace.
  *
  * @example
  * const agent = new Agent({ model, lifecycle: [trace({ to: 'traces' })] });
@@ -107,7 +105,7 @@ interface Filters {
   readonly redact: TraceOptions['redact'];
 }
 
-/** Returns a function that writes a record without its secrets. */
+/** Returns a function that removes the secrets from a record, applies `redact`, and writes the rest. */
 function writerTo(destination: Destination, { removeSecrets, redact }: Filters): (record: TraceRecord) => void {
   return (record) => {
     const line = removeSecrets(lineOf(record));

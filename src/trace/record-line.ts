@@ -2,7 +2,7 @@ import { KeelsonError } from '../errors.js';
 import type { TraceRecord } from './record.js';
 import { tracedError } from './traced-error.js';
 
-/** A line of a trace is not a record. */
+/** A trace cannot be read, because one of its lines is not a record. */
 export class TraceInvalidError extends KeelsonError {
   readonly code = 'ERR_TRACE_INVALID';
 
@@ -11,7 +11,10 @@ export class TraceInvalidError extends KeelsonError {
   }
 }
 
-/** Returns a record as JSON. Values that JSON cannot represent become strings; a circular value is dropped. */
+/**
+ * Returns a record as JSON. Values that JSON cannot represent, such as bigints and circular references, become strings.
+ * Errors become objects.
+ */
 export function lineOf(record: TraceRecord): string {
   try {
     return JSON.stringify(record);
@@ -21,8 +24,8 @@ export function lineOf(record: TraceRecord): string {
 }
 
 /**
- * Reads the records of a trace. Drops a last line that a crash has cut off. Values nested more than 64 levels deep
- * become `…`. Throws a TraceInvalidError for any other invalid line.
+ * Reads the records of a trace. Drops an incomplete last line, which a crash may leave. Values nested more than 64
+ * levels deep become `…`. Throws a TraceInvalidError for any other invalid line.
  *
  * @example
  * const lines: string[] = [];
@@ -55,10 +58,10 @@ function parse(line: string): TraceRecord | undefined {
   }
 }
 
-/** Limits the depth of a foreign trace, because functions that walk through deeper values would exceed the stack. */
+/** Maximum depth of the values in a trace. Deeper values in a file could overflow the stack of recursive functions. */
 const MAX_DEPTH = 64;
 
-/** Replaces the values below a depth. Changes the given value. */
+/** Replaces all values more than `levels` levels deep by `…`. Changes `value` itself. */
 function shallow(value: unknown, levels: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (levels === 0) return '…';

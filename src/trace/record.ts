@@ -4,24 +4,24 @@ import type { Message } from '../model/message.js';
 import type { FinishReason, Usage } from '../model/model.js';
 import type { EntryBody } from '../state/record/entry.js';
 
-/** The members that every record has. */
+/** The members that almost every trace record has. */
 interface Placed {
   /** The time of the record, or of the start of the recorded call, in milliseconds since the epoch. */
   readonly at: number;
   readonly runId: string;
-  /** The ids of the enclosing tool calls, outermost first. Undefined for the run itself. */
+  /** The ids of the tool calls that enclose a nested run, outermost first. Undefined for the outermost run. */
   readonly path?: readonly string[] | undefined;
 }
 
-/** The first record of a trace. */
+/** The first record of each trace. */
 interface TraceStart extends Placed {
   readonly type: 'trace';
-  /** The version of the format. */
+  /** The version of the trace format. */
   readonly version: 1;
   readonly session?: string | undefined;
 }
 
-/** One call of a hook of a lifecycle. Written when the hook ends. */
+/** One call of a hook of a lifecycle. The record is written when the hook ends. */
 export interface TracedHook extends Placed {
   readonly type: 'hook';
   readonly turn: number;
@@ -31,19 +31,22 @@ export interface TracedHook extends Placed {
   readonly call?: { readonly id: string; readonly name: string } | undefined;
   /** The time from the call of the hook to its end, in milliseconds. */
   readonly ms: number;
-  /** The same time without the wait for `next`. */
+  /** `ms` without the time in which the hook waited for `next`, in milliseconds. */
   readonly ownMs: number;
 }
 
-/** One call of a model, with one record for each attempt in a turn. Written when the call ends. */
+/** One call of a model. A repeated attempt is a separate call. The record is written when the call ends. */
 export interface TracedModelCall extends Placed {
   readonly type: 'model-call';
   readonly turn: number;
-  /** Counts from 1 in each turn. 0 for a call outside the turns, such as the call for a summary. */
+  /**
+   * The number of the attempt in its turn, from 1. It is 0 for a call outside the turns, such as a call that writes a
+   * summary.
+   */
   readonly attempt: number;
   readonly model: string;
   readonly ms: number;
-  /** The sizes of the parts of the request. */
+  /** The size of the request. */
   readonly context: TracedContext;
   /** Undefined if the call failed. */
   readonly usage?: Usage | undefined;
@@ -53,12 +56,12 @@ export interface TracedModelCall extends Placed {
   readonly error?: TracedError | undefined;
 }
 
-/** An entry that a run added to the record of its session. The message itself is in other records. */
+/** An entry that a run added to its stored session. Has no content, because other records contain the messages. */
 interface TracedEntry extends Placed {
   readonly type: 'entry';
   readonly id: string;
   readonly parent?: string | undefined;
-  /** Identifies who spoke or decided. */
+  /** Identifies who wrote the message or made the decision. */
   readonly by?: string | undefined;
   /** The type of the entry, such as `message` or `suspended`. */
   readonly body: EntryBody['type'];
@@ -77,7 +80,9 @@ interface TracedContext {
   readonly messages: number;
 }
 
-/** An error as plain data. Includes further members that are strings, numbers or booleans, such as `code`. */
+/**
+ * An error as plain data. Includes other members of the error that are strings, numbers or booleans, such as `code`.
+ */
 export interface TracedError {
   readonly name: string;
   readonly message: string;
@@ -86,7 +91,7 @@ export interface TracedError {
   readonly [member: string]: unknown;
 }
 
-/** The result of a run, without its messages, because other records have them. */
+/** The result of a run, without its messages, because other records contain them. */
 interface TracedResult {
   readonly status: 'completed' | 'suspended';
   readonly text: string;
@@ -96,14 +101,14 @@ interface TracedResult {
   readonly pending: readonly unknown[];
 }
 
-/** An event of a run, with its time. Errors and the result are plain data. */
+/** An event of a run, with the time when it was emitted. Errors and the result are plain data. */
 type TracedEvent = {
   [Type in WatchedEvent['type']]: Placed &
     Omit<Extract<WatchedEvent, { type: Type }>, 'error' | 'result'> &
     Plain<Type>;
 }[WatchedEvent['type']];
 
-/** Traces have no stream deltas, because `model-end` has the whole response. */
+/** The events in a trace. Stream deltas are left out, because `model-end` has the whole response. */
 type WatchedEvent = Exclude<AgentEvent, { readonly type: `${string}-delta` }>;
 
 type Plain<Type> = Type extends 'run-error' | 'model-error'
@@ -122,5 +127,5 @@ interface TracedToolResult {
 /** One line of a trace. */
 export type TraceRecord = TraceStart | TracedEvent | TracedHook | TracedModelCall | TracedEntry;
 
-/** The record of a `type` value. */
+/** The type of the trace records whose `type` is `Type`. */
 export type TraceRecordOf<Type extends TraceRecord['type']> = Extract<TraceRecord, { readonly type: Type }>;

@@ -1,8 +1,8 @@
 const REDACTED = '[redacted]';
 
 /**
- * Matches members with secret names, in JSON and in JSON inside a string. Starts at the first backslash, so that it
- * takes linear time.
+ * Matches JSON members with names such as `password`, also in JSON inside a string. A match starts at the first of
+ * several backslashes, so that matching takes linear time.
  */
 const MEMBERS =
   /(?<!\\)(\\*")((?:[\w-]*[_-])?(?:api[_-]?key|access[_-]?key|secret|password|passwd|credentials?|authorization|(?:auth|access|refresh|bearer)[_-]?token|token|private[_-]?key)|\w*(?:ApiKey|Secret|Password|Token))\1(\s*:\s*)\1(?:(?!\1).)+?\1/gi;
@@ -18,8 +18,8 @@ const SHORTEST_VALUE = 8;
 export type RedactLine = (line: string) => string;
 
 /**
- * Returns a function that removes secrets: API keys of well-known services, values of members with names such as
- * `apiKey` or `password`, and sensitive environment variables.
+ * Returns a function that removes secrets from a line of JSON: API keys of well-known services, values of sensitive
+ * environment variables, and members with names such as `password`.
  */
 export function redactLines(env: Readonly<Record<string, string | undefined>>): RedactLine {
   const values = Object.entries(env).flatMap(([name, value = '']) =>

@@ -1,5 +1,6 @@
 /**
- * Traces of runs. Writes each run as lines of JSON, and explains which part of a run caused a failure.
+ * Traces of runs. Writes each run as lines of JSON, and explains which lifecycle, tool, server or model caused a
+ * problem.
  *
  * @packageDocumentation
  */

@@ -2,7 +2,7 @@ import type { TracedError } from './record.js';
 
 const MAX_CAUSES = 8;
 
-/** Converts a thrown value and its causes to plain data. Paths in the working directory become relative. */
+/** Converts a thrown value and its causes to plain data. Makes paths in the working directory relative. */
 export function tracedError(thrown: unknown, depth = 0): TracedError {
   if (!(thrown instanceof Error)) return { name: 'Thrown', message: textOf(thrown) };
   const { name, message, stack, cause } = thrown;
@@ -13,8 +13,8 @@ export function tracedError(thrown: unknown, depth = 0): TracedError {
 }
 
 /**
- * Makes paths in the working directory relative, so that a trace does not reveal where the program is. A URL, and a
- * longer path that contains the directory, do not change.
+ * Makes file paths in the working directory relative, so that a trace does not reveal the location of the program. Does
+ * not change URLs, or longer paths that only contain the name of the directory.
  */
 function fromHere(value: unknown): unknown {
   const { process } = globalThis as { readonly process?: { cwd(): string } };

@@ -30,7 +30,7 @@ export class Tracer implements RunWatch {
     this.write(record as unknown as TraceRecord);
   }
 
-  /** `outermost` is the run of an entry without a run id. */
+  /** Writes a record for an entry of the session. An entry without a run id belongs to the run `outermost`. */
   entry({ id, parent, at, run, by, path, body }: Entry, outermost: string): void {
     const role = body.type === 'message' ? body.message.role : undefined;
     this.write({ type: 'entry', at, runId: run ?? outermost, path, id, parent, by, body: body.type, role });
@@ -82,7 +82,7 @@ export class Tracer implements RunWatch {
   }
 }
 
-/** Replaces the bytes of images and files with their size. */
+/** Replaces the bytes of images and files in a tool result by their size. */
 function withoutBytes(result: unknown): unknown {
   const { content, ...rest } = Object(result);
   return Array.isArray(content) ? { ...rest, content: content.map(partWithoutBytes) } : result;

@@ -2,12 +2,12 @@ import type { AgentEvent } from '../agent/agent-event.js';
 import type { EventSink, RunListeners } from '../agent/listeners.js';
 import type { RunWatch } from '../lifecycle/hook-run/hook-run.js';
 
-/** A run watch that also receives events. */
+/** A RunWatch that also receives the events of the run. */
 interface EventWatch extends RunWatch {
   event(event: AgentEvent): void;
 }
 
-/** Sends every event of a run to the listeners of the run, and every event except stream deltas to the trace. */
+/** Passes each event of a run to the listeners of the run and to the trace. The trace receives no stream deltas. */
 export class WatchedListeners implements RunListeners {
   readonly active = true;
 

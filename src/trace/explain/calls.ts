@@ -2,8 +2,7 @@ import type { Finding } from './finding.js';
 import type { Indexed, TraceIndex } from './trace-index.js';
 
 /**
- * Explains each tool call that failed. If a nested run of the call failed, the explanation names the cause of that
- * failure.
+ * Explains each tool call that failed. Skips a call whose nested run failed, because `failuresIn` explains that run.
  */
 export function failedCallsIn(trace: TraceIndex): readonly Finding[] {
   return trace.all('tool-end').flatMap((end) => {
@@ -29,7 +28,7 @@ function failedCall(trace: TraceIndex, { record, index }: Indexed<'tool-end'>): 
   return { ...place, text, by: { kind: 'tool', name }, records: [index] };
 }
 
-/** Explains each call that a lifecycle denied or answered itself. */
+/** Explains each tool call that a lifecycle denied, or answered with an error instead of the tool. */
 export function deniedCallsIn(trace: TraceIndex): readonly Finding[] {
   return trace.all('tool-end').flatMap((end) => {
     const decision = deniedBy(trace, end);
@@ -43,7 +42,7 @@ export function deniedCallsIn(trace: TraceIndex): readonly Finding[] {
   });
 }
 
-/** Returns the decision of a lifecycle that kept a tool from running. */
+/** Returns the decision of a lifecycle because of which a tool did not run. Undefined if there is none. */
 function deniedBy(trace: TraceIndex, { record, index }: Indexed<'tool-end'>): Indexed<'decision'> | undefined {
   if (record.result?.isError !== true) return undefined;
   return trace.all('decision', record.runId).find(({ record: { decision }, index: at }) => {
@@ -52,7 +51,7 @@ function deniedBy(trace: TraceIndex, { record, index }: Indexed<'tool-end'>): In
   });
 }
 
-/** Explains which servers were not connected when a run started. */
+/** Explains which MCP servers were not connected when a run started. */
 export function downServersIn(trace: TraceIndex): readonly Finding[] {
   return trace.all('server-error').flatMap(({ record, index }) =>
     record.servers.map(({ name, state, error }) => ({

@@ -2,7 +2,10 @@ import type { TraceRecordOf } from '../record.js';
 import type { Finding } from './finding.js';
 import { largestSource, sizeOf, type TraceIndex } from './trace-index.js';
 
-/** Names the lifecycles that changed the beginning of a request, so that the provider could not use its cache. */
+/**
+ * Explains each prompt cache miss. Names the lifecycles that changed the beginning of the request, if the trace shows
+ * them.
+ */
 export function cacheMissesIn(trace: TraceIndex): readonly Finding[] {
   return trace.all('cache-miss').map(({ record, index }) => {
     const { runId, turn, cachedTokens, expectedTokens, cause, difference, by } = record;
@@ -29,7 +32,7 @@ function changed({ part, name, index }: CacheDifference, by: readonly string[]):
 
 type CacheDifference = NonNullable<TraceRecordOf<'cache-miss'>['difference']>;
 
-/** For the last model call of each run, names the source of more than half of the context. */
+/** Explains the last model call of a run if the results of one tool are more than half of its context. */
 export function largeContextsIn(trace: TraceIndex): readonly Finding[] {
   return trace.all('run-start').flatMap(({ record: { runId } }): Finding[] => {
     const last = trace.lastModelCall(runId, trace.records.length);
@@ -44,7 +47,7 @@ export function largeContextsIn(trace: TraceIndex): readonly Finding[] {
   });
 }
 
-/** Names the part that took the most time in the slowest turn. */
+/** Explains the slowest turn of the outermost run if one model call, hook or tool took at least half of its time. */
 export function slowTurnIn(trace: TraceIndex): readonly Finding[] {
   const turns = trace.all('turn-start').flatMap((start) => {
     const end = trace
@@ -78,8 +81,8 @@ interface Part {
 }
 
 /**
- * Returns the parts of a turn, including its nested runs: the model calls, the hooks with their own time, and the tools
- * without hooks.
+ * Returns the durations in a turn, including its nested runs: of each model call, each hook, and each tool. Each
+ * duration excludes the others.
  */
 function partsOf(trace: TraceIndex, from: number, to: number): readonly Part[] {
   const isHere = ({ index }: { readonly index: number }) => index > from && index < to;
@@ -100,8 +103,8 @@ function partsOf(trace: TraceIndex, from: number, to: number): readonly Part[] {
 }
 
 /**
- * Returns the time of one tool, without the time of its hooks. Returns nothing for a tool with a nested run, because
- * the parts of that run are listed instead.
+ * Returns the duration of one tool call, without the time of its hooks. Returns an empty array for a tool with a nested
+ * run, because the model calls and tools of that run are measured instead.
  */
 function toolPart(trace: TraceIndex, { record, index }: ReturnType<typeof trace.all<'tool-end'>>[number]): Part[] {
   const { runId, callId, name, turn } = record;
@@ -117,8 +120,8 @@ function toolPart(trace: TraceIndex, { record, index }: ReturnType<typeof trace.
 }
 
 /**
- * Names the agent that cost the most. If some calls have no price, names the agent with the most tokens. Only for runs
- * with nested runs.
+ * Names the agent that caused more than half of the cost. If some calls have no price, names the agent with more than
+ * half of the tokens. Returns nothing if only one agent ran.
  */
 export function tokensIn(trace: TraceIndex): readonly Finding[] {
   const sums = new Map<string, Sum>();

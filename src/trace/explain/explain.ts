@@ -6,8 +6,8 @@ import type { Finding } from './finding.js';
 import { TraceIndex } from './trace-index.js';
 
 /**
- * Explains what went wrong in a traced run, and which lifecycle, tool, server or model caused it. The order is:
- * failures, calls that failed or were denied, then the costs in context, time and tokens.
+ * Explains what went wrong in a traced run, and which lifecycle, tool, server or model caused it. Failures come first,
+ * then calls that failed or were denied, then the causes of long contexts, slow turns and high cost.
  *
  * @example
  * const lines: string[] = [];

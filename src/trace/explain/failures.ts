@@ -53,7 +53,7 @@ const BY_CODE: Readonly<Record<string, (it: Case) => Explained>> = {
   }),
 };
 
-/** Explains a run that was rejected by a lifecycle, an option, or a budget of an outer run. */
+/** Explains a run that ended with a RejectedError, and names the lifecycle that rejected it. */
 function rejected({ trace, failure, error, agent }: Case): Explained {
   const by = lifecycle(error.by);
   const decision = trace
