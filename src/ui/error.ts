@@ -1,20 +1,20 @@
 import { KeelsonError } from '../errors.js';
 
-/** A refused request of a page. Nothing has run, and nothing was stored. */
+/** A request to the chat handler was refused. Nothing has run, and nothing was stored. */
 export abstract class UIRequestError extends KeelsonError {
-  /** The HTTP status code of the answer. */
+  /** The HTTP status code of the response. */
   abstract readonly status: number;
   /** True if the same request may succeed later. */
   readonly retryable: boolean = false;
 }
 
-/** The body of the request is not JSON of the expected form. */
+/** The body of the request is not JSON, or does not have the expected members. */
 export class UIBodyInvalidError extends UIRequestError {
   readonly code = 'ERR_UI_BODY_INVALID';
   readonly status = 400;
 }
 
-/** `authorize` returned no identity. */
+/** `authorize` returned no identity for the request. */
 export class UIUnauthorizedError extends UIRequestError {
   readonly code = 'ERR_UI_UNAUTHORIZED';
   readonly status = 401;
@@ -24,22 +24,22 @@ export class UIUnauthorizedError extends UIRequestError {
   }
 }
 
-/** The request comes from a page of another origin. */
+/** The request comes from a web page of another origin, which is not in the option `origins`. */
 export class UIOriginRefusedError extends UIRequestError {
   readonly code = 'ERR_UI_ORIGIN_REFUSED';
   readonly status = 403;
 
   constructor(origin: string, own: URL) {
     super(
-      `The origin ${JSON.stringify(origin)} must be that of the server, ${JSON.stringify(own.origin)}, or one of ` +
+      `The origin ${JSON.stringify(origin)} must be the origin of the server, ${JSON.stringify(own.origin)}, or one of ` +
         '`origins`. Behind a proxy, set `trustProxy`, or let the proxy pass the `Host` header on.',
     );
   }
 }
 
 /**
- * The `Host` header of the request names another server. The check stops pages that point their own name to the address
- * of this server.
+ * The `Host` header of the request is not in the option `hosts`. The check stops DNS rebinding, in which a foreign page
+ * points its own host name to the address of this server.
  */
 export class UIHostRefusedError extends UIRequestError {
   readonly code = 'ERR_UI_HOST_REFUSED';
@@ -47,12 +47,12 @@ export class UIHostRefusedError extends UIRequestError {
 
   constructor(host: string, hosts: readonly string[]) {
     super(
-      `The host ${JSON.stringify(host)} must be one of \`hosts\`: ${hosts.join(', ')}. Add the name of the server.`,
+      `The host ${JSON.stringify(host)} must be one of \`hosts\`: ${hosts.join(', ')}. Add the name of the server to \`hosts\`.`,
     );
   }
 }
 
-/** The request contains decisions, but `mayDecide` returned false for the identity of the person. */
+/** The request approves or denies something, but `mayDecide` returned false for this person. */
 export class UIDecisionRefusedError extends UIRequestError {
   readonly code = 'ERR_UI_DECISION_REFUSED';
   readonly status = 403;
@@ -62,7 +62,7 @@ export class UIDecisionRefusedError extends UIRequestError {
   }
 }
 
-/** `session` returned no session id for the chat and the identity. */
+/** `session` returned undefined. The chat is unknown, or belongs to another person. */
 export class UIChatUnknownError extends UIRequestError {
   readonly code = 'ERR_UI_CHAT_UNKNOWN';
   readonly status = 404;
@@ -72,11 +72,11 @@ export class UIChatUnknownError extends UIRequestError {
   }
 }
 
-/** The HTTP method does not belong to the route. */
+/** The route does not accept the HTTP method of the request. */
 export class UIMethodInvalidError extends UIRequestError {
   readonly code = 'ERR_UI_METHOD_INVALID';
   readonly status = 405;
-  /** The method that the route accepts. */
+  /** The HTTP method that the route accepts. */
   readonly allow: string;
 
   constructor(method: string, allow: string) {
@@ -85,7 +85,7 @@ export class UIMethodInvalidError extends UIRequestError {
   }
 }
 
-/** The body of the request is larger than `maxBodyBytes`. */
+/** The last message of the request is larger than `maxBodyBytes`, or the whole body is more than 16 times as large. */
 export class UIBodyTooLargeError extends UIRequestError {
   readonly code = 'ERR_UI_BODY_TOO_LARGE';
   readonly status = 413;
@@ -128,8 +128,8 @@ export class UIHistoryUnknownError extends UIRequestError {
 }
 
 /**
- * The request decides on a call or an answer that does not wait for a decision, or contains a result of a call that
- * does not wait for one.
+ * The request decides on a tool call or an answer that does not wait for a decision. Or it contains the result of a
+ * call that does not wait for a result.
  */
 export class UICallUnknownError extends UIRequestError {
   readonly code = 'ERR_UI_CALL_UNKNOWN';
@@ -140,12 +140,12 @@ export class UICallUnknownError extends UIRequestError {
 export class UIDecisionMissingError extends UIRequestError {
   readonly code = 'ERR_UI_DECISION_MISSING';
   readonly status = 409;
-  /** The ids of the waiting tool calls. For a suspended answer, `answer`. */
+  /** The ids of the waiting tool calls, or `answer` for a suspended answer. */
   readonly calls: readonly string[];
 
   constructor(calls: readonly string[]) {
     super(
-      `The request must approve or deny an open tool call, give its result, or approve or deny the suspended answer. Open: ${calls.map((id) => `"${id}"`).join(', ')}.`,
+      `Tool calls or an answer wait for a decision: ${calls.map((id) => `"${id}"`).join(', ')}. Approve or deny one of them, or send the result of a call.`,
     );
     this.calls = calls;
   }
@@ -157,7 +157,7 @@ export class UIMessageUnknownError extends UIRequestError {
   readonly status = 409;
 
   constructor() {
-    super('The message must be a message of the session. Load the history again.');
+    super('The session does not contain this message. Load the history again.');
   }
 }
 

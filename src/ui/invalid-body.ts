@@ -1,6 +1,6 @@
 import { UIBodyInvalidError } from './error.js';
 
-/** Returns the error for an invalid value in the body of a request. */
+/** Returns the error for an invalid value in the body of a request. `what` names the value. */
 export function invalidBody(what: string, expected: string, value: unknown): UIBodyInvalidError {
   return new UIBodyInvalidError(`${what} must be ${expected}, got ${showValue(value)}`);
 }

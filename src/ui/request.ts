@@ -2,14 +2,20 @@ import type { JsonValue } from '../internal/json.js';
 import type { UserMessage } from '../model/message.js';
 import type { GivenResult } from '../state/record/entry.js';
 
-/** A decision on a tool call, which may change its arguments, or the result of a call that the page has run. */
+/**
+ * The answer of a page to a waiting tool call. It approves the call, perhaps with changed arguments, denies it, or
+ * has the result of a call that the page has run.
+ */
 export type UIDecision = 'approve' | 'deny' | { readonly deny: string } | { readonly approve: JsonValue } | GivenResult;
 
-/** The part of a request that the server uses. Everything else comes from the session. */
+/**
+ * The data of a request that the server uses: a message, decisions, or the wish for another answer. Everything else
+ * comes from the session.
+ */
 export type UIRequest =
   | (UISentMessage & {
       readonly type: 'message';
-      /** True if the message replaces the stored message with its id and everything after it. */
+      /** True if the message replaces the stored message with the same id, and everything after it. */
       readonly edited?: boolean | undefined;
     })
   | {

@@ -8,7 +8,7 @@ import { type NestedPage, NestedRuns } from './nested/nested-runs.js';
 import type { Converter } from './sse/event-queue.js';
 import { SuspendedResponse } from './suspended-response.js';
 
-/** A streamed piece of a response. */
+/** A streamed piece of a response: text, reasoning, or arguments of a tool call. */
 export type DeltaEvent =
   | AgentEventOf<'text-delta'>
   | AgentEventOf<'reasoning-delta'>
@@ -17,37 +17,43 @@ export type DeltaEvent =
 /** An event of a tool call. */
 export type ToolEvent = AgentEventOf<'tool-start'> | AgentEventOf<'tool-delta'> | AgentEventOf<'tool-end'>;
 
-/** Writes one run in the form of one protocol. */
+/** Writes the events of one run in the format of one protocol. */
 export interface RunWriter {
-  /** `runId` is undefined for a run that failed before its first event. */
+  /** Starts the output. `runId` is undefined for a run that failed before its first event. */
   start(runId: string | undefined): void;
-  /** Ends the open turn and opens the next one. */
+  /** Ends the current turn and starts the next one. */
   openTurn(turn: number): void;
   delta(event: DeltaEvent): void;
-  /** Takes back everything that the open turn has shown. */
+  /** Removes everything that the current turn has shown from the page. */
   takeBack(): void;
   respond(response: ModelResponse): void;
   tool(event: ToolEvent): void;
-  /** A message has joined the run after the open turn. */
+  /** Shows a user message that was sent during the run, after the current turn. */
   join(event: AgentEventOf<'post'>): void;
-  /** The run continues with another agent. */
+  /** Reports that the run continues with another agent. */
   handOver(event: AgentEventOf<'handoff'>): void;
-  /** A resumed run has denied a call. No other event reports this. */
+  /** Reports that a resumed run has denied a call. No other event reports this. */
   denyCall(callId: string, reason: string | undefined): void;
-  /** A resumed run starts a call whose arguments a person changed. */
+  /**
+   * Reports that a resumed run starts a call whose arguments a person changed. `before` has the arguments from the
+   * model.
+   */
   editCall(callId: string, before: unknown): void;
-  /** A resumed run has approved or denied the suspended answer. */
+  /** Reports that a resumed run has approved or denied the suspended answer. */
   decideAnswer(): void;
   fail(error: unknown): void;
   finish(result: RunResult<unknown>): void;
 }
 
-/** The texts for the page, and how nested runs are shown. */
+/** The settings of a page, and a function that converts the parts of nested runs. */
 interface ConvertedPage<Item> extends NestedPage {
   readonly nestedItem: (part: NestedPart) => Item;
 }
 
-/** Returns the functions that convert events with a writer. `create` receives a function that adds an item. */
+/**
+ * Returns functions that convert the events of a run by means of a writer. `create` receives a function that adds a
+ * converted item, and returns the writer.
+ */
 export function convertRun<Item>(
   page: ConvertedPage<Item>,
   create: (push: (item: Item) => void) => RunWriter,
@@ -71,7 +77,7 @@ export function convertRun<Item>(
 
 /** Reads the events of a run in order, and decides which text stays on the page. */
 class RunReader {
-  /** True if the last model call returned no response. Then its text is taken back, unless the run was aborted. */
+  /** True if the last model call returned no response. Its text is then removed, unless the run was stopped. */
   private failed = false;
   private hasTurns = false;
   private readonly own = new OwnEvents();
@@ -82,7 +88,6 @@ class RunReader {
     private readonly nested: NestedRuns,
   ) {}
 
-  /** Reads one event. */
   read(event: AgentEvent): void {
     const { writer } = this;
     const path = this.own.pathOf(event);
@@ -122,7 +127,7 @@ class RunReader {
     }
   }
 
-  /** Handles the error of a run that failed before its first event. */
+  /** Reports the error of a run that failed before its first event. */
   fail(error: unknown): void {
     this.writer.start(undefined);
     this.readError(error);

@@ -7,7 +7,7 @@ export function toolOutput({ structured, content }: Pick<ToolResultPart, 'conten
   return content.every((part) => part.type === 'text') ? contentText(content) : content.map(jsonPart);
 }
 
-/** Returns a URL that a page can load: the URL of the part, or a `data:` URL. */
+/** Returns a URL from which a page can load the file: the URL of the part, or a `data:` URL. */
 export function fileUrl(part: FilePart | ImagePart): string {
   const data = part.type === 'image' ? part.image : part.data;
   const mediaType = part.mediaType ?? 'image/png';

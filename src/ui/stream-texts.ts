@@ -18,11 +18,11 @@ export interface ErrorTextOptions {
   readonly toolErrorText?: ((call: FailedToolCall) => string) | undefined;
 }
 
-/** Options of a stream to one page. */
+/** Options for sending a run to one page. */
 export interface PageOptions extends ErrorTextOptions {
   /**
-   * False for a page of a person who may not decide. It receives no requests for decisions, and no text of a suspended
-   * answer. Default: true.
+   * False if the person on the page may not decide on tool calls and answers. The page then receives no requests for
+   * decisions, and no text of a suspended answer. Default: true.
    */
   readonly decides?: boolean | undefined;
 }
@@ -33,10 +33,10 @@ export interface StreamTexts {
   readonly toolErrorText: (call: FailedToolCall) => string;
 }
 
-/** The rules of the options for error texts. */
+/** Validation rules of the options for error texts. */
 export const errorTextRules = { errorText: callable, toolErrorText: callable } satisfies OptionTable<ErrorTextOptions>;
 
-/** The rules of the options of a stream. */
+/** Validation rules of PageOptions. */
 export const pageRules = { ...errorTextRules, decides: boolean } satisfies OptionTable<PageOptions>;
 
 /** Applies the defaults. If a function throws, its default text is used. */
@@ -47,14 +47,20 @@ export function resolveErrorTexts({ errorText, toolErrorText }: ErrorTextOptions
   };
 }
 
-/** Returns the code of an error. For a followed run, returns the code of the original error. */
+/**
+ * Returns the code of an error. For the error of a run that was followed, returns the code of the error that ended the
+ * run.
+ */
 export function codeOf(error: unknown): string | undefined {
   const { code, failure } = Object(error) as Partial<WatchedRunError>;
   const own: unknown = failure === undefined ? code : failure.code;
   return typeof own === 'string' ? own : undefined;
 }
 
-/** Ignores an error of a callback, because it would hide the failure that the text describes. */
+/**
+ * Returns the text of a callback, or undefined if the callback throws. Its error would hide the failure that the text
+ * describes.
+ */
 function attempt(callback: () => unknown): string | undefined {
   try {
     const text = callback();
@@ -64,7 +70,9 @@ function attempt(callback: () => unknown): string | undefined {
   }
 }
 
-/** Returns a text with only the code of an error, because the message may contain data of the server, such as paths. */
+/**
+ * Returns a text with only the code of an error, because the message may reveal details of the server, such as paths.
+ */
 function codeOnly(error: unknown): string {
   const code = codeOf(error);
   return code !== undefined && /^ERR_[A-Z_]+$/.test(code) ? `The run failed (${code}).` : 'The run failed.';

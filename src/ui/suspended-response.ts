@@ -2,11 +2,16 @@ import type { AgentEvent } from '../agent/agent-event.js';
 import { toolCallsOf } from '../model/message.js';
 import type { ModelResponse } from '../model/model.js';
 
-/** Finds the events of a run that belong to a response which a lifecycle suspended. */
+/**
+ * Finds the events of a response that a lifecycle has suspended. A page must not show the response before its approval.
+ */
 export class SuspendedResponse {
   private isSuspended = false;
 
-  /** True for text after the suspension. `holdStream` delays all text until then. */
+  /**
+   * Returns true for text of a response that was already suspended. No text is sent before the suspension, because
+   * `holdStream` delays it.
+   */
   hides(event: AgentEvent): boolean {
     if (event.type === 'decision') {
       const { point, type } = event.decision;
@@ -15,7 +20,7 @@ export class SuspendedResponse {
     return this.isSuspended && (event.type === 'text-delta' || event.type === 'reasoning-delta');
   }
 
-  /** True if the response is a suspended answer without tool calls. */
+  /** Returns true if the response is a suspended answer without tool calls. */
   isAnswer(response: ModelResponse | undefined): boolean {
     const wasSuspended = this.isSuspended;
     this.isSuspended = false;

@@ -1,6 +1,6 @@
 import type { UINestedRun, UINestedStep } from '../nested/nested-part.js';
 
-/** Token counts of a run, as AG-UI names them. */
+/** Token counts of a run, with the names that AG-UI uses. */
 interface AgUIUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -10,24 +10,25 @@ interface AgUIUsage {
 }
 
 /**
- * A tool call or an answer that waits for a decision. The client sends a `resume` entry whose payload is `{ approved }`.
+ * An AG-UI interrupt: a tool call or an answer that waits for a decision. The client answers it with a `resume` entry
+ * whose payload is `{ approved }`.
  */
 export interface AgUIInterrupt {
   /**
-   * The id of the tool call, or `answer`. In a nested run, the ids of the enclosing tool calls come first, joined by
-   * `/`.
+   * The id of the tool call, or `answer` for a waiting answer. In a nested run, the ids of the enclosing tool calls
+   * come first, joined by `/`.
    */
   readonly id: string;
   readonly reason: 'tool_call' | 'answer';
   /**
-   * The id of the waiting call. For the answer of a nested run, the call that started this run. Absent for an answer of
-   * the run itself.
+   * The id of the waiting call. In a nested run, the id of the outermost enclosing tool call. Absent for an answer of
+   * the outermost run.
    */
   readonly toolCallId?: string | undefined;
   readonly message?: string | undefined;
   /**
-   * Data for the prompt. If an answer waits, `text` is its text. In a nested run, `path` has the ids of the enclosing
-   * tool calls, outermost first, and `agent` is the name of the nested agent.
+   * Data for the prompt that the client shows. For a waiting answer, `text` is its text. In a nested run, `path` has
+   * the ids of the enclosing tool calls, outermost first, and `agent` is the name of the nested agent.
    *
    * For a tool call of a nested run, `name` and `input` are the name and the arguments of the call.
    */
@@ -42,7 +43,7 @@ export interface AgUIInterrupt {
     | undefined;
 }
 
-/** The outcome of a run: an answer, or tool calls or an answer that wait for decisions. */
+/** The outcome of a run: it succeeded, was cancelled, or waits for decisions. */
 export type AgUIOutcome =
   | { readonly type: 'success' | 'cancelled' }
   | { readonly type: 'interrupt'; readonly interrupts: readonly AgUIInterrupt[] };
@@ -59,7 +60,7 @@ export type AgUIMessage =
   | { readonly id: string; readonly role: 'tool'; readonly toolCallId: string; readonly content: string }
   | ({ readonly id: string; readonly role: 'activity' } & AgUIActivity);
 
-/** The content of an activity: a summary, a nested run, or a turn of such a run. */
+/** The content of an AG-UI activity message: a summary of earlier messages, a nested run, or a turn of a nested run. */
 type AgUIActivity =
   | { readonly activityType: 'summary'; readonly content: { readonly text: string } }
   | { readonly activityType: 'nested-run'; readonly content: UINestedRun }

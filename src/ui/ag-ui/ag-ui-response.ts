@@ -12,20 +12,20 @@ import { AgUIWriter, PROGRESS } from './ag-ui-writer.js';
 
 /** Options of `toAgUIStream`. */
 export interface AgUIStreamOptions extends PageOptions {
-  /** The `threadId` of the request. */
+  /** The `threadId` of the AG-UI request. */
   readonly threadId: string;
-  /** The `runId` of the request. Default: the id of the run. */
+  /** The `runId` of the AG-UI request. Default: the id of the run. */
   readonly runId?: string | undefined;
   /**
-   * Returns the entries of the session, for the snapshot of all messages that follows if the run replaced text.
-   * Default: the messages of the run.
+   * Returns the entries of the session. Called if the run replaces text that the client already has, because a snapshot
+   * of all messages then follows. Default: the messages of the run.
    */
   readonly entries?: (() => readonly Entry[]) | undefined;
 }
 
 /** Options of `agUIResponse`. */
 export interface AgUIResponseOptions extends AgUIStreamOptions {
-  /** Further headers of the response. */
+  /** Headers to add to the response. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -76,7 +76,8 @@ function nestedActivity({ type, id, data }: NestedPart): AgUIEvent {
 }
 
 /**
- * Joins waiting deltas of one message or tool call. Keeps only the latest progress of a tool call and of an activity.
+ * Joins events that wait for a slow client. Deltas of one message or tool call become one. Of the progress of a tool
+ * call and of an activity, only the latest is kept.
  */
 const joining: Joining<AgUIEvent> = {
   keyOf(event) {

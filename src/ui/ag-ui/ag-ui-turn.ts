@@ -4,7 +4,7 @@ import type { AgUIEvent } from './ag-ui-event.js';
 
 type Kind = 'text' | 'reasoning';
 
-/** Writes the text, the reasoning and the tool calls of one turn as AG-UI messages. */
+/** Writes the text, the reasoning and the tool calls of one turn as AG-UI events. */
 export class AgUITurn {
   /** True if the run has replaced text that was already sent. */
   replaced = false;
@@ -16,7 +16,7 @@ export class AgUITurn {
   private sent: string[] = [];
   private readonly calls = new Map<string, 'open' | 'closed'>();
 
-  /** `id` names the step. It is also the id of the message with the text and the calls. */
+  /** `id` is the name of the AG-UI step, and the id of the message with the text and the tool calls. */
   constructor(
     private readonly id: string,
     private readonly push: (event: AgUIEvent) => void,
@@ -24,13 +24,16 @@ export class AgUITurn {
     push({ type: 'STEP_STARTED', stepName: id });
   }
 
-  /** Appends streamed text. A new attempt replaces the text of the previous attempt. */
+  /** Appends streamed text. If `attempt` is new, first replaces the text of the previous attempt. */
   delta({ type, attempt, text }: AgentEventOf<'text-delta'> | AgentEventOf<'reasoning-delta'>): void {
     this.begin(attempt);
     this.append(type === 'text-delta' ? 'text' : 'reasoning', text);
   }
 
-  /** Appends a piece of tool arguments. Ignores pieces without a call id, because the complete arguments follow. */
+  /**
+   * Appends a piece of the arguments of a tool call. Ignores pieces without a call id, because the complete arguments
+   * follow.
+   */
   inputDelta({ callId, name, attempt, text }: AgentEventOf<'tool-input-delta'>): void {
     if (callId === '' || text === '') return;
     this.begin(attempt);
@@ -41,7 +44,7 @@ export class AgUITurn {
     this.push({ type: 'TOOL_CALL_ARGS', toolCallId: callId, delta: text });
   }
 
-  /** Announces a complete tool call. If its arguments were streamed, only ends the call. */
+  /** Sends a complete tool call. If its arguments were streamed, only ends the call. */
   call({ id, name, text }: { readonly id: string; readonly name: string; readonly text: string }): void {
     this.end();
     if (!this.calls.has(id)) {
@@ -61,7 +64,7 @@ export class AgUITurn {
     this.end();
   }
 
-  /** Ends the open messages, and marks them as replaced. */
+  /** Ends the messages and tool calls of the turn, and tells the client that they are replaced. */
   replace(): void {
     this.close(false);
     if (this.sent.length === 0 && this.calls.size === 0) return;
@@ -74,7 +77,7 @@ export class AgUITurn {
     this.text = '';
   }
 
-  /** Ends the open messages and calls, and the step. */
+  /** Ends the messages and tool calls that are not complete yet. With `endsStep`, also ends the AG-UI step. */
   close(endsStep = true): void {
     this.end();
     for (const id of this.calls.keys()) this.endCall(id);
@@ -107,7 +110,10 @@ export class AgUITurn {
     return this.open;
   }
 
-  /** Replaced text stays in a message of the client, so new text needs another message id. */
+  /**
+   * The id of the message with the text. It changes after a replacement, because the client keeps the replaced text
+   * under the previous id.
+   */
   private get messageId(): string {
     return this.replacements === 0 ? this.id : `${this.id}.${this.replacements}`;
   }

@@ -17,17 +17,17 @@ import type { AgUIEvent, AgUIInterrupt, AgUIOutcome } from './ag-ui-event.js';
 import { AgUITurn } from './ag-ui-turn.js';
 import { agUIMessagesOf, outputText } from './to-ag-ui-messages.js';
 
-/** The name of the custom events with the progress of a tool. */
+/** The name of the AG-UI custom events that report the progress of a tool. */
 export const PROGRESS = 'keelson.progress';
 
-/** Options of the conversion of one run. */
+/** Options for converting one run to AG-UI events. */
 export interface AgUIWriterOptions extends StreamTexts {
   readonly threadId: string;
   /** The `runId` of the events. Default: the id of the run. */
   readonly runId?: string | undefined;
-  /** Returns the entries of the session, for the snapshot of all messages. */
+  /** Returns the entries of the session, for a snapshot of all messages. */
   readonly entries?: (() => readonly Entry[]) | undefined;
-  /** True if the client receives interrupts. */
+  /** True if the client may decide on tool calls and answers. Only then it receives interrupts. */
   readonly decides: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface AgUIWriterOptions extends StreamTexts {
  */
 export class AgUIWriter implements RunWriter {
   private turn: AgUITurn | undefined = undefined;
-  /** The run id of the client, and the id of the run. The ids of messages start with the id of the run. */
+  /** The run id in the events. `ownId` is the id of the run itself, which starts the ids of messages. */
   private runId = '';
   private ownId = '';
   private replaced = false;
@@ -110,12 +110,12 @@ export class AgUIWriter implements RunWriter {
     this.pushResult({ callId, turn: 0 }, deniedCall(reason));
   }
 
-  /** Does nothing: the client shows the original arguments until the snapshot. */
+  /** Requests a snapshot at the end of the run, because AG-UI cannot change the arguments that the client shows. */
   editCall(): void {
     this.replaced = true;
   }
 
-  /** Does nothing: the request that resumed the run has ended the interrupt. */
+  /** Does nothing, because the client removed the interrupt when it resumed the run. */
   decideAnswer(): void {}
 
   fail(error: unknown): void {
@@ -167,7 +167,7 @@ function finished(threadId: string, runId: string, outcome: AgUIOutcome) {
   return { type: 'RUN_FINISHED', threadId, runId, outcome } as const;
 }
 
-/** Converts a message of a run without a session to an entry. */
+/** Converts a message to an entry, for a run that has no session. */
 function entryOf(message: Message, index: number): Entry {
   const place = { id: `m${index + 1}`, parent: index === 0 ? undefined : `m${index}`, at: 0 };
   if (!isSummary(message)) return { ...place, body: { type: 'message', message } };

@@ -6,18 +6,18 @@ import type { PageInput, UIDecision, UIRequest, UISentMessage } from '../request
 import { userMessageOf } from '../user-content.js';
 import { readPageTools } from './page-tools.js';
 
-/** The part of an AG-UI request that the server uses, with its `runId` and its further input. */
+/** The data of an AG-UI request that the server uses. */
 export type AgUIRequest = UIRequest & {
   readonly runId: string;
   readonly page: PageInput;
-  /** The tools of the page, without `execute`. */
+  /** Tools that the page runs. They have no `execute`. */
   readonly tools: readonly Tool[];
 };
 
 /**
- * Reads the `RunAgentInput` that an AG-UI client sends. Takes `resume` entries as decisions on tool calls, and tool
- * messages at the end as results. Otherwise takes the last message, which must be a user message. Ignores all other
- * messages.
+ * Reads the `RunAgentInput` that an AG-UI client sends. `resume` entries become decisions on tool calls, and tool
+ * messages at the end become results. Without both, the last message must be a user message. All other messages are
+ * ignored.
  *
  * `page` has the context, the state and the forwarded properties. Throws a UIRequestError if the body is malformed.
  *
@@ -48,8 +48,8 @@ export function fromAgUIInput(body: unknown): AgUIRequest {
 }
 
 /**
- * Reads the results from the tool messages at the end of the list. There may be activity messages between them. They
- * may include results that the server has sent.
+ * Reads the tool messages at the end of the list as results, and skips activity messages between them. Some results may
+ * come from the server, because a client sends all messages back.
  */
 function readResults(messages: readonly unknown[]): Record<string, GivenResult> {
   const last = messages.findLastIndex((message) => roleOf(message) !== 'tool' && roleOf(message) !== 'activity');
@@ -120,7 +120,9 @@ function idOf(message: unknown): string | undefined {
   return isObject(message) && typeof message.id === 'string' && message.id !== '' ? message.id : undefined;
 }
 
-/** Converts a media part with inline data to a file part. Returns any other part unchanged; it is refused later. */
+/**
+ * Converts a media part with inline data to a file part. Returns any other part unchanged; `userMessageOf` rejects it.
+ */
 function partOf(part: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { type, source } = part;
   if (type === 'text' || !isObject(source) || source.type !== 'data') return part;

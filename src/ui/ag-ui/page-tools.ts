@@ -8,7 +8,7 @@ import { invalidBody } from '../invalid-body.js';
 const MOST_TOOLS = 64;
 const NO_ARGUMENTS = { type: 'object', properties: {} };
 
-/** Reads the `tools` of a `RunAgentInput`, which the page runs. Throws a UIBodyInvalidError. */
+/** Reads the `tools` of a `RunAgentInput`, which the page runs. Throws a UIBodyInvalidError if a tool is invalid. */
 export function readPageTools(tools: unknown): readonly Tool[] {
   if (tools === undefined || tools === null) return [];
   if (!Array.isArray(tools) || tools.length > MOST_TOOLS) {

@@ -28,7 +28,7 @@ export function toAgUIMessages(entries: readonly Entry[]): AgUIMessage[] {
   return agUIMessagesOf(shownIn(recordOf(entries)), { decides: true, ...resolveErrorTexts({}) });
 }
 
-/** Converts the messages that people read to AG-UI messages. */
+/** Converts the messages and answers that people see in a chat to AG-UI messages. */
 export function agUIMessagesOf(shown: readonly Shown[], page: NestedPage): AgUIMessage[] {
   return shown.flatMap((item): AgUIMessage[] => {
     if (item.type === 'answer') return item.steps.flatMap((step) => stepMessages(step, page));

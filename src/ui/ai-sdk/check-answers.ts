@@ -2,7 +2,7 @@ import type { SessionRecord } from '../../state/record/session-record.js';
 import { UIHistoryUnknownError } from '../error.js';
 import { showValue } from '../invalid-body.js';
 
-/** A message of a body that `fromUIMessages` has already read. */
+/** A message of a request body that `fromUIMessages` has validated. */
 interface PageMessage {
   readonly id: string;
   readonly role: 'user' | 'assistant';
@@ -10,8 +10,8 @@ interface PageMessage {
 }
 
 /**
- * Throws a UIHistoryUnknownError if the body contains an answer that the session does not have. Ignores answers before
- * the first user message, such as a greeting.
+ * Throws a UIHistoryUnknownError if a request contains an assistant message that the session does not have. Ignores
+ * assistant messages before the first user message, such as a greeting.
  */
 export function checkAnswers(body: unknown, record: SessionRecord): void {
   const { messages } = body as { readonly messages: readonly PageMessage[] };
@@ -27,7 +27,9 @@ export function checkAnswers(body: unknown, record: SessionRecord): void {
   }
 }
 
-/** True if the session stores this part of a stopped answer. */
+/**
+ * Returns true for a part that the session stores. The page may show other parts of an answer that was stopped early.
+ */
 function isStored({ type, state }: PageMessage['parts'][number]): boolean {
   return type !== 'step-start' && type !== 'reasoning' && state !== 'input-streaming';
 }

@@ -15,23 +15,23 @@ import { StepChunks } from './step-chunks.js';
 import { userParts } from './to-ui-messages.js';
 import { editMetadata, type UIMessageChunk } from './ui-chunk.js';
 
-/** Options of the conversion of one run. */
+/** Options for converting one run to UI message chunks. */
 export interface ChunkOptions extends StreamTexts {
   /** The id of the assistant message. Default: the id of the run. */
   readonly messageId?: string | undefined;
-  /** True if the page receives requests for decisions. */
+  /** True if the person on the page may decide. Only then the page receives requests for approval. */
   readonly decides: boolean;
 }
 
 /**
- * Writes one run as UI message chunks. If the run replaces streamed text, for example after a retry, `reset-step` takes
- * this text back.
+ * Writes one run as UI message chunks. If the run replaces streamed text, for example after a retry, the chunk
+ * `reset-step` removes this text from the page.
  */
 export class ChunkWriter implements RunWriter {
   private step: StepChunks | undefined = undefined;
-  /** The JSON of the arguments that were sent, by call id. */
+  /** The arguments of each tool call that were sent to the page, as JSON, by call id. */
   private readonly announced = new Map<string, string | undefined>();
-  /** The original arguments of calls that a person changed, by call id. */
+  /** The arguments from the model for calls whose arguments a person changed, by call id. */
   private readonly edited = new Map<string, unknown>();
 
   constructor(
@@ -88,7 +88,7 @@ export class ChunkWriter implements RunWriter {
     this.push({ type: 'data-handoff', data: { from, to }, transient: true });
   }
 
-  /** Reports the denial of a call. The page shows the call in the message that asked for approval. */
+  /** Tells the page that a call was denied. The page shows the call in the message that asked for approval. */
   denyCall(toolCallId: string): void {
     this.push({ type: 'tool-output-denied', toolCallId });
   }
@@ -97,7 +97,7 @@ export class ChunkWriter implements RunWriter {
     this.edited.set(toolCallId, before);
   }
 
-  /** Removes the request for approval of an answer. It is the last step of the message on the page. */
+  /** Removes the request for approval of a suspended answer, which is the last step on the page. */
   decideAnswer(): void {
     this.push({ type: 'reset-step' });
   }
@@ -121,8 +121,8 @@ export class ChunkWriter implements RunWriter {
   }
 
   /**
-   * Requests a decision for each waiting call. A single request stands for everything that waits in the nested runs of
-   * a call.
+   * Sends a request for approval of each waiting call. If calls wait in nested runs, one request for the enclosing call
+   * covers all of them.
    */
   private ask(pending: readonly (PendingCall | PendingAnswer)[]): void {
     const asked = new Set<string>();
@@ -137,7 +137,9 @@ export class ChunkWriter implements RunWriter {
     }
   }
 
-  /** Sends the parts that are not streamed: tool calls, results of the provider's own tools, and files. */
+  /**
+   * Sends the parts of a response that are not streamed: tool calls, results of the provider's own tools, and files.
+   */
   private writePart(part: AssistantPart): void {
     if (part.type === 'tool-call') this.announce(part);
     else if (part.type === 'file') this.push({ type: 'file', url: fileUrl(part), mediaType: part.mediaType });
@@ -178,7 +180,8 @@ export class ChunkWriter implements RunWriter {
   }
 
   /**
-   * Ends the open step. A step stays open after its turn, because a lifecycle may still replace the text of the turn.
+   * Ends the current step, if there is one. A step stays open after its turn, because a lifecycle may still replace the
+   * text of the turn.
    */
   private closeStep(): void {
     if (this.step === undefined) return;

@@ -6,8 +6,8 @@ import type { UIDecision, UIRequest } from '../request.js';
 import { userMessageOf } from '../user-content.js';
 
 /**
- * Reads the body that `useChat` sends. Uses only the last user message, or from the last assistant message the
- * decisions on tool calls and the outputs of tool calls. Throws a UIRequestError if the body is malformed.
+ * Reads the body that `useChat` sends. Uses only the last message: a user message, or the decisions and the tool
+ * outputs in an assistant message. Throws a UIRequestError if the body is malformed.
  *
  * @example
  * const post = async (request: Request) => {
@@ -35,7 +35,7 @@ export function fromUIMessages(body: unknown): UIRequest {
   return { type: 'message', ...sent, edited: messageId === last.id };
 }
 
-/** True for the marker of a summary, which is not an answer. */
+/** Returns true for a message that only marks a summary of earlier messages. It is not an answer. */
 export function isMarker(message: unknown): boolean {
   const parts = isObject(message) ? message.parts : undefined;
   if (!Array.isArray(parts) || parts.length === 0) return false;
@@ -50,7 +50,7 @@ interface ReadMessage {
   readonly id: string;
   readonly role: 'user' | 'assistant';
   readonly parts: readonly Readonly<Record<string, unknown>>[];
-  /** The position of the message in the body, for error messages. */
+  /** The position of the message in the body, such as `messages[2]`, for error messages. */
   readonly at: string;
 }
 
@@ -73,7 +73,10 @@ function answersOf(message: ReadMessage) {
   throw new UICallUnknownError(`${message.at} must contain a decision on a tool call or its output, got none.`);
 }
 
-/** Returns the outputs of the tool calls. Outputs from the page and from the server have the same form. */
+/**
+ * Returns the outputs of the tool calls of a message. Includes outputs that the server has sent, because they look the
+ * same as outputs of the page.
+ */
 function resultsOf({ parts }: ReadMessage): Record<string, GivenResult> {
   return Object.fromEntries(
     parts.flatMap(({ state, toolCallId, output, errorText, preliminary }): [string, GivenResult][] => {

@@ -1,6 +1,6 @@
 import { joining, type UIMessageChunk } from './ui-chunk.js';
 
-/** The types of chunks that a later `reset-step` can take back. */
+/** The types of chunks that are held back, because a later `reset-step` may remove them. */
 const HELD: readonly UIMessageChunk['type'][] = [
   'text-start',
   'text-delta',
@@ -13,10 +13,10 @@ const HELD: readonly UIMessageChunk['type'][] = [
 ];
 
 /**
- * Returns a `push` function for pages with version 6 of the package `ai`. That version refuses `reset-step`,
+ * Returns a `push` function for pages with version 6 of the package `ai`. That version rejects `reset-step`,
  * `steering-message`, and a `reason` in a request for approval.
  *
- * Holds the text of a step until the step has tool calls or ends, because the text cannot be taken back later.
+ * Holds back the text of a step until the step has tool calls or ends, because version 6 cannot remove text.
  */
 export function holdSteps(push: (chunk: UIMessageChunk) => void): (chunk: UIMessageChunk) => void {
   let held: UIMessageChunk[] = [];
@@ -30,7 +30,7 @@ export function holdSteps(push: (chunk: UIMessageChunk) => void): (chunk: UIMess
   };
 }
 
-/** Adds a chunk to the held chunks. Joins deltas, so that a long text needs little memory. */
+/** Adds a chunk to the chunks that are held back. Joins deltas, so that a long text needs little memory. */
 function hold(held: UIMessageChunk[], chunk: UIMessageChunk): void {
   const last = held.at(-1);
   const key = joining.keyOf(chunk);

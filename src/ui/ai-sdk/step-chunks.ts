@@ -11,7 +11,10 @@ interface ShownPart {
   text: string;
 }
 
-/** Writes the text and reasoning of one step. Takes them back if the run replaces them. */
+/**
+ * Writes the text and the reasoning of one step as UI message chunks. Removes them from the page if the run replaces
+ * them.
+ */
 export class StepChunks {
   private shown: ShownPart[] = [];
   private isOpen = false;
@@ -20,19 +23,22 @@ export class StepChunks {
   private hasCalls = false;
   private readonly inputs = new Set<string>();
 
-  /** `turn` makes the ids of parts unique in the message. */
+  /** `turn` is a part of the ids of text and reasoning parts, so that they are unique in the message. */
   constructor(
     private readonly turn: number,
     private readonly push: (chunk: UIMessageChunk) => void,
   ) {}
 
-  /** Appends streamed text. A new attempt replaces the text of the previous attempt. */
+  /** Appends streamed text. If `attempt` is new, first replaces the text of the previous attempt. */
   delta({ type, attempt, text }: AgentEventOf<'text-delta'> | AgentEventOf<'reasoning-delta'>): void {
     this.begin(attempt);
     this.append(type === 'text-delta' ? 'text' : 'reasoning', text);
   }
 
-  /** Appends a piece of tool arguments. Ignores pieces without a call id, because the complete arguments follow. */
+  /**
+   * Appends a piece of the arguments of a tool call. Ignores pieces without a call id, because the complete arguments
+   * follow.
+   */
   inputDelta({ callId: toolCallId, name, attempt, text }: AgentEventOf<'tool-input-delta'>): void {
     if (toolCallId === '') return;
     this.begin(attempt);
@@ -44,7 +50,10 @@ export class StepChunks {
     this.push({ type: 'tool-input-delta', toolCallId, inputTextDelta: text });
   }
 
-  /** Shows the final response. Keeps the streamed parts if they match the response, otherwise replaces them. */
+  /**
+   * Shows the final response of the model. Keeps the streamed parts if they match the response, otherwise replaces
+   * them.
+   */
   settle(content: readonly AssistantPart[]): void {
     this.end();
     const texts = content.filter((part) => part.type === 'text' || part.type === 'reasoning');
@@ -59,7 +68,7 @@ export class StepChunks {
     this.hasCalls = content.some((part) => part.type === 'tool-call');
   }
 
-  /** Takes back everything that the step has shown. */
+  /** Removes everything that the step has shown from the page. */
   reset(): void {
     const isEmpty = this.shown.length === 0 && this.inputs.size === 0;
     this.isOpen = false;
@@ -70,7 +79,7 @@ export class StepChunks {
     this.push({ type: 'reset-step' });
   }
 
-  /** Ends the open part. */
+  /** Ends the current text or reasoning part, if there is one. */
   end(): void {
     if (!this.isOpen) return;
     this.isOpen = false;
@@ -98,7 +107,7 @@ export class StepChunks {
     this.push({ type: `${kind}-delta`, id: part.id, delta });
   }
 
-  /** True if the streamed text matches the response. Ignores streamed reasoning that the response lacks. */
+  /** Returns true if the streamed text of this kind equals the text of this kind in the final response. */
   private shows(texts: readonly { readonly type: Kind; readonly text: string }[], kind: Kind): boolean {
     const textOf = (parts: readonly { readonly text: string }[]) => parts.map(({ text }) => text).join('');
     return (
@@ -106,7 +115,7 @@ export class StepChunks {
     );
   }
 
-  /** True if each streamed tool call is in the response. */
+  /** Returns true if the final response contains each tool call that was streamed. */
   private showsInputs(content: readonly AssistantPart[]): boolean {
     const ids = new Set(content.map((part) => (part.type === 'tool-call' ? part.id : '')));
     return [...this.inputs].every((id) => ids.has(id));

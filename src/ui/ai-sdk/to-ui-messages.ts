@@ -16,13 +16,13 @@ import type { UIMessage, UIPart, UIToolPart } from './ui-message.js';
 /** Options of `toUIMessages`. */
 export interface ToUIMessagesOptions {
   /**
-   * False for a page of a person who may not decide. Then open tool calls have no request for approval, and a suspended
-   * answer is omitted. Default: true.
+   * False if the person on the page may not decide. Waiting tool calls then have no request for approval, and a
+   * suspended answer is omitted. Default: true.
    */
   readonly decides?: boolean | undefined;
   /**
-   * The major version of the package `ai` on the page. A message that joined a run becomes a part of the answer:
-   * `steering-message`, or `data-steering-message` in version 6. Default: 7.
+   * The major version of the package `ai` on the page. A user message that was sent during a run becomes a part of the
+   * answer: `steering-message`, or `data-steering-message` in version 6. Default: 7.
    */
   readonly version?: 6 | 7 | undefined;
 }
@@ -46,7 +46,7 @@ export function toUIMessages(entries: readonly Entry[], options: ToUIMessagesOpt
   return uiMessagesOf(shownIn(recordOf(entries)), { decides, ...resolveErrorTexts({}) }, version);
 }
 
-/** Converts the messages that people read to UI messages. */
+/** Converts the messages and answers that people see in a chat to UI messages. */
 export function uiMessagesOf(shown: readonly Shown[], page: NestedPage, version: 6 | 7 = 7): UIMessage[] {
   return shown.map((item) => {
     const { id } = item;
@@ -65,7 +65,7 @@ export function uiMessagesOf(shown: readonly Shown[], page: NestedPage, version:
   });
 }
 
-/** Returns a message that joined a run as a part of the answer. */
+/** Returns a user message that was sent during a run as a part of the answer. */
 function joinedPart({ id, post = id, message }: ShownMessage, version: 6 | 7): UIPart {
   const parts = userParts(message);
   if (version === 7) return { type: 'steering-message', id: post, parts };

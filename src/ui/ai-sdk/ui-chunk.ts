@@ -3,25 +3,25 @@ import type { NestedPart, UINestedRun, UINestedStep } from '../nested/nested-par
 import { shownData } from '../shown-content.js';
 import type { Joining } from '../sse/event-queue.js';
 
-/** Data of a message outside its parts: `message.metadata` on the page. */
+/** The metadata of a UI message, which a page finds in `message.metadata`. */
 export interface UIMessageMetadata {
   /** Token counts of the whole run. Sent with the last chunk. */
   readonly usage?: Usage | undefined;
   /**
-   * The ids of the tool calls that wait for a decision or a result. For a suspended answer, `answer`. Absent if nothing
-   * waits.
+   * The ids of the tool calls that wait for a decision or a result, or `answer` for a suspended answer. Absent if
+   * nothing waits.
    */
   readonly pending?: readonly string[] | undefined;
   /** True if a person or a shutdown of the server stopped the answer before its end. */
   readonly stopped?: true | undefined;
 }
 
-/** Marks a call whose arguments a person changed. `modelInput` has the original arguments. */
+/** Marks a tool call whose arguments a person changed. `modelInput` has the arguments from the model. */
 export interface UIEditMetadata {
   readonly keelson: { readonly modelInput: unknown };
 }
 
-/** Returns the metadata of a call with changed arguments. */
+/** Returns the metadata of a tool call whose arguments a person changed. */
 export function editMetadata(modelInput: unknown): UIEditMetadata {
   return { keelson: { modelInput: shownData(modelInput) } };
 }
@@ -31,12 +31,12 @@ export type UIMessagePart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'file'; readonly url: string; readonly mediaType: string; readonly filename?: string | undefined };
 
-/** A nested run, or one of its turns. A later part with the same id replaces it. */
+/** A part that shows a nested run, or one of its turns. A later part with the same id replaces it. */
 export type UINestedPart =
   | { readonly type: 'data-nested-run'; readonly id: string; readonly data: UINestedRun }
   | { readonly type: 'data-nested-step'; readonly id: string; readonly data: UINestedStep };
 
-/** Returns a part of a nested run as a part of the message. */
+/** Converts a part of a nested run to a part of a UI message. */
 export function nestedPart({ type, id, data }: NestedPart): UINestedPart {
   return { type: `data-${type}`, id, data } as UINestedPart;
 }
@@ -95,8 +95,8 @@ export type UIMessageChunk =
   | { readonly type: 'finish'; readonly finishReason: FinishReason; readonly messageMetadata?: UIMessageMetadata };
 
 /**
- * Joins waiting deltas of one part or tool call. Keeps only the latest progress of a tool call, and the latest state of
- * nested runs.
+ * Joins chunks that wait for a slow client. Deltas of one part or tool call become one. Of the progress of a tool call,
+ * and of the state of a nested run, only the latest is kept.
  */
 export const joining: Joining<UIMessageChunk> = {
   keyOf(chunk) {

@@ -12,7 +12,10 @@ import { joining, nestedPart, type UIMessageChunk } from './ui-chunk.js';
 
 /** Options of `toUIMessageStream`. */
 export interface UIMessageStreamOptions extends PageOptions {
-  /** The id of the assistant message. Pass the id of the message that a resumed run continues. Default: the id of the run. */
+  /**
+   * The id of the assistant message. If the run resumes an earlier one, pass the id of the message that it continues.
+   * Default: the id of the run.
+   */
   readonly messageId?: string | undefined;
   /**
    * The major version of the package `ai` on the page. Version 6 cannot take back text, so it receives the text of each
@@ -23,11 +26,11 @@ export interface UIMessageStreamOptions extends PageOptions {
 
 /** Options of `uiMessageResponse` and `pipeUIMessages`. */
 export interface UIMessageResponseOptions extends UIMessageStreamOptions {
-  /** Further headers of the response. */
+  /** Headers to add to the response. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The event that ends a stream. */
+/** The server-sent event that ends a UI message stream. */
 export const DONE = 'data: [DONE]\n\n';
 const version: OptionRule = { expected: '6 or 7', accepts: (value) => value === 6 || value === 7 };
 const rules = { ...pageRules, messageId: fullText, version } satisfies OptionTable<UIMessageStreamOptions>;
@@ -50,7 +53,8 @@ export function toUIMessageStream(
 }
 
 /**
- * Returns a web response with the UI message stream of a run, as server-sent events.
+ * Returns a web response with the UI message stream of a run, as server-sent events. A disconnected client aborts the
+ * run.
  *
  * @example
  * const post = async (request: Request) => uiMessageResponse(agent.stream(await request.text()));

@@ -1,6 +1,6 @@
 import type { UIEditMetadata, UIMessageMetadata, UIMessagePart, UINestedPart } from './ui-chunk.js';
 
-/** A message as the AI SDK's front ends keep it: plain JSON. */
+/** A message in the format of the AI SDK's front ends. It is plain JSON. */
 export interface UIMessage {
   readonly id: string;
   readonly role: 'user' | 'assistant';
@@ -34,9 +34,9 @@ export interface UIToolPart {
   readonly output?: unknown;
   readonly errorText?: string | undefined;
   readonly providerExecuted?: boolean | undefined;
-  /** Set if a person changed the arguments. */
+  /** Set if a person changed the arguments of the call. */
   readonly callProviderMetadata?: UIEditMetadata | undefined;
-  /** The request for a decision. A denied call has the decision too. */
+  /** The request for approval. Set while the call waits for approval, and after it was denied. */
   readonly approval?:
     | { readonly id: string; readonly approved?: false | undefined; readonly reason?: string | undefined }
     | undefined;

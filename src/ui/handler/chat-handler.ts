@@ -30,7 +30,7 @@ import { readBody } from './read-body.js';
 import { refusal } from './refusal.js';
 import { type AnswerRequest, followAnswer, openSession, type StartedAnswer, withSession } from './start-answer.js';
 
-/** Answers the requests of one handler. */
+/** Checks and answers the requests to one handler from `createAgentHandler`. */
 export class ChatHandler {
   private readonly protocol: Protocol;
   private readonly runs: ChatRuns;
@@ -45,7 +45,9 @@ export class ChatHandler {
     this.inputs = new PageInputs(agent, config);
   }
 
-  /** Answers a request. Also detects a server of `node:http` that passed its own request and response. */
+  /**
+   * Answers a request. If a server of `node:http` has called the handler directly, sends an error to its `response`.
+   */
   async handle(request: Request, response: unknown): Promise<Response> {
     const { config } = this;
     const { origins, logger } = config;
@@ -109,7 +111,7 @@ export class ChatHandler {
     return { messages, waiting, background, pending, running: running !== undefined, before };
   }
 
-  /** Follows the active run of a chat, in any process. */
+  /** Responds with the events of the active run of a chat, which may run in another process. */
   private async watch(request: Request, identity: unknown): Promise<Response> {
     const { config, protocol } = this;
     const chatId = readWatchedId(new URL(request.url));
@@ -126,7 +128,7 @@ export class ChatHandler {
     return answerJson({ stopped: await this.runs.stop(chat) });
   }
 
-  /** Sends a message to the active run, or withdraws or edits a sent message. */
+  /** Sends a message to the active run. Also edits or withdraws a message that the run has not read yet. */
   private async send(route: string, body: unknown, { request, identity }: PageRequest): Promise<Response> {
     const chatId = readChatId((body as { readonly id?: unknown } | null)?.id);
     if (route === 'send') {
@@ -178,7 +180,7 @@ export class ChatHandler {
   }
 }
 
-/** A request of an identified person. */
+/** A request, and the identity of the person who sent it. */
 interface PageRequest {
   readonly request: Request;
   readonly identity: unknown;
@@ -189,10 +191,9 @@ interface RunRequest extends PageRequest {
   readonly check: AnswerRequest['check'];
 }
 
-/** The members of an answer that its HTTP response depends on. */
 type AnswerPage = Pick<Answer, 'chatId' | 'runId' | 'decides' | 'after'>;
 
-/** Messages of a person must not be stored in a shared cache. */
+/** Headers that stop caches from storing the messages of a person. */
 const NOT_CACHED = { 'cache-control': 'no-store' };
 
 function answerJson(body: unknown): Response {
@@ -219,7 +220,7 @@ function readDecide(body: unknown): RunRequest['read'] {
   return { type: 'decisions', chatId: readChatId(id), decisions: readDecisions(decisions), runId };
 }
 
-/** Converts an error to the error for the response. */
+/** Converts an error of the agent to the error for the response. */
 function inWords(error: unknown): unknown {
   // The session has no such entry, or no run may begin after it.
   if (error instanceof EntryInvalidError) return new UIMessageUnknownError();
@@ -227,7 +228,10 @@ function inWords(error: unknown): unknown {
   return error instanceof AgentClosedError ? new UIClosingError() : error;
 }
 
-/** Answers a server of `node:http` that calls the handler directly, so that its client does not wait forever. */
+/**
+ * Sends an error response if a server of `node:http` calls the handler directly, so that its client does not wait
+ * forever.
+ */
 async function refuseNodeRequest(request: unknown, response: unknown, logger: Logger): Promise<Response> {
   const expected = 'a web Request; for `node:http`, pass the handler to `toNodeListener`';
   const error = invalidOption('request', expected, request);

@@ -10,17 +10,18 @@ import type { SendBody } from '../sse/from-sse-body.js';
 import type { ChatSession, HandlerConfig } from './handler-options.js';
 import { type AnswerRequest, openSession, type StartedAnswer, startAnswer, withSession } from './start-answer.js';
 
-/** A person who sends something to a chat. */
+/** A person who sends something to a chat, with the session of the chat and the input for a run. */
 export interface Sender extends Pick<AnswerRequest, 'session' | 'context' | 'tools'> {
   readonly chatId: string;
   readonly identity: unknown;
   readonly decides: boolean;
 }
 
-/** Starts and stops the runs of a handler's chats, and answers waiting messages. */
+/** Starts and stops the runs of the chats of a handler. Also starts runs for messages that no run has answered. */
 export class ChatRuns {
   /**
-   * Functions that stop the runs of this process, by session. Also for runs that do not hold their conversation yet.
+   * Functions that stop the runs of this process, by session id. Includes runs that still wait for an earlier run of
+   * their session.
    */
   private readonly stops = new Map<string, Set<() => void>>();
 
@@ -29,7 +30,10 @@ export class ChatRuns {
     private readonly config: HandlerConfig,
   ) {}
 
-  /** Starts or follows the answer to a request. With `onDisconnect: 'abort'`, stops the run when `left` aborts. */
+  /**
+   * Starts the run that answers a request, or follows the run that already does. With `onDisconnect: 'abort'`, stops
+   * the run when the client disconnects, which aborts `left`.
+   */
   async start(
     sender: Sender,
     { read, check }: Pick<AnswerRequest, 'read' | 'check'>,
@@ -63,7 +67,7 @@ export class ChatRuns {
     }
   }
 
-  /** Stops the run of a chat, in any process. */
+  /** Stops the active run of a chat, which may run in another process. Resolves with true if a run was stopped. */
   async stop(chat: ChatSession): Promise<boolean> {
     // Stops only the first run, because the others wait for it.
     const [stop] = this.stops.get(idOf(chat)) ?? [];
@@ -75,7 +79,10 @@ export class ChatRuns {
     );
   }
 
-  /** Sends a message without waiting for an answer. If no other run is active, a new run answers the message. */
+  /**
+   * Sends a message to the active run, without waiting for the answer. If no run answers it, starts one, except with
+   * `onDisconnect: 'abort'`.
+   */
   async send(sender: Sender, { message, messageId: id, when }: SendBody): Promise<SentMessage> {
     return withSession(openSession(this.agent, sender.session, undefined), async (session) => {
       const sent = await session.send(message, { id, when });
@@ -84,7 +91,7 @@ export class ChatRuns {
     });
   }
 
-  /** Allows another request to stop the run. Returns a function that ends this. */
+  /** Registers a run, so that another request can stop it. Returns a function that removes the run. */
   private remember(session: string, run: AbortController): () => void {
     const { promise, resolve } = createDeferred<void>();
     // Cloudflare Workers do not let one request abort another. Code behind a promise runs in the request that awaits it.
@@ -97,7 +104,10 @@ export class ChatRuns {
     };
   }
 
-  /** Starts a run that answers the message, unless the active run does. */
+  /**
+   * Waits in the background for the active run to end. If the message is still unanswered, calls `onPost` or starts a
+   * run that answers it.
+   */
   private lookAfter(sender: Sender, { id }: SentMessage): void {
     // With `abort`, no run may begin without its client.
     if (this.config.onDisconnect === 'abort') return;

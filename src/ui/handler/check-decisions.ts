@@ -14,8 +14,8 @@ type Decisions = Extract<UIRequest, { readonly type: 'decisions' }>;
 type OpenSession = Pick<StoredSession, 'record' | 'agent'>;
 
 /**
- * Returns the decisions of a request, with the results of the calls that the page has run. Calls without a decision
- * keep waiting. The approval of a call also approves the waiting calls of its nested runs.
+ * Checks the decisions of a request and the results of calls that the page has run, and returns both. Calls without a
+ * decision keep waiting. The approval of a call also approves the waiting calls of its nested runs.
  *
  * Rejects with a UIDecisionMissingError if the request decides on nothing that waits. Rejects with a UICallUnknownError
  * if a call does not wait for its decision or result. Rejects with a UIBodyInvalidError if new arguments do not match
@@ -32,7 +32,7 @@ export async function checkDecisions(
   const forged = Object.keys(results).find((id) => !known.has(id) && !needsResult(id));
   if (forged !== undefined) {
     throw new UICallUnknownError(
-      `The tool call ${showValue(forged)} does not wait for a result of the page. Load the history again.`,
+      `The tool call ${showValue(forged)} does not wait for a result from the page. Load the history again.`,
     );
   }
   const given = Object.entries(results).filter(([id]) => needsResult(id));
@@ -49,7 +49,9 @@ export async function checkDecisions(
 
 const NOT_WAITING = 'must be the id of a tool call or an answer that waits for a decision. Load the history again.';
 
-/** Replaces the approval of a call by approvals of everything that waits in its nested runs. */
+/**
+ * If a call is approved whose nested runs wait, replaces its approval by approvals of everything that waits in them.
+ */
 function decisionsInside(decisions: Decisions['decisions'], waiting: readonly Waiting[]): Record<string, UIDecision> {
   const entries = Object.entries(decisions).flatMap(([id, decision]): [string, UIDecision][] => {
     const inside = decision === 'approve' ? waiting.filter((one) => one.id !== id && outermost(one) === id) : [];
@@ -60,7 +62,7 @@ function decisionsInside(decisions: Decisions['decisions'], waiting: readonly Wa
   return Object.fromEntries(entries);
 }
 
-/** True if the request denies a call and decides on nothing in its nested runs. */
+/** Returns true if the request denies a call whose nested runs wait, and decides on nothing in these runs. */
 function isGivenUp(id: string, all: Readonly<Record<string, UIDecision>>, waiting: readonly Waiting[]): boolean {
   const decision = all[id];
   const isDenial = decision === 'deny' || (typeof decision === 'object' && 'deny' in decision);
@@ -68,7 +70,7 @@ function isGivenUp(id: string, all: Readonly<Record<string, UIDecision>>, waitin
   return isDenial && !isDecided && waiting.some((one) => outermost(one) === id);
 }
 
-/** Checks a decision. Returns `approve` if the arguments did not change. */
+/** Checks one decision and returns it. Returns `approve` for an edit that does not change the arguments. */
 async function checked(agent: OpenSession['agent'], asked: Waiting, given: UIDecision): Promise<UIDecision> {
   const { id, call, question } = asked;
   const decision = call !== undefined && isEdit(given) ? resolveEdit(call, given) : given;
@@ -82,12 +84,15 @@ async function checked(agent: OpenSession['agent'], asked: Waiting, given: UIDec
   return decision;
 }
 
-/** Returns the id of the outermost call that encloses a waiting call. */
+/** Returns the id of the outermost tool call that encloses a waiting call, or else its own id. */
 function outermost({ id, callers: [caller] }: Waiting): string {
   return caller?.id ?? id;
 }
 
-/** Returns the ids of the calls of the latest answer that already have a result. */
+/**
+ * Returns the ids of the tool calls in the latest answer that already have a result. A page may send their results
+ * again.
+ */
 function knownResults(record: SessionRecord): ReadonlySet<string> {
   const answer = shownIn(record).at(-1);
   return new Set(answer?.type === 'answer' ? answer.steps.flatMap((step) => [...step.results.keys()]) : []);

@@ -2,21 +2,21 @@ import type { Agent } from '../../agent/agent.js';
 import type { ChatHandler } from './chat-handler.js';
 import { type AgentHandlerOptions, resolveHandlerOptions } from './handler-options.js';
 
-/** Answers web requests of a chat. Never rejects. */
+/** A function that answers the web requests of a chat. Never rejects, because each error becomes a response. */
 export type AgentHandler = (request: Request) => Promise<Response>;
 
 /**
- * Returns a handler that serves an agent over HTTP, on every server with web requests. The last segment of the path is
- * the route.
+ * Returns a handler that serves an agent over HTTP, on every server with web `Request` and `Response` objects. The last
+ * segment of the path is the route.
  *
  * A `POST` to any path without a route sends a message and responds with the answer. `POST …/stop` stops the answer,
  * and `POST …/decide` sends decisions. `GET …/<id>/stream` follows the running answer. `GET
  * …/history?id=&before=&limit=` reads messages. `POST …/send` sends a message to the running answer; `POST …/edit` and
  * `POST …/cancel` change the message while it waits.
  *
- * Takes only the last user message, or decisions, from the body; everything else comes from the session. A run
- * continues when its client disconnects, unless `onDisconnect` is `abort`. Throws an OptionInvalidError without
- * `authorize`.
+ * Takes only the last user message, or decisions, from the body. Everything else comes from the session. A run
+ * continues when its client disconnects, unless `onDisconnect` is `abort`. Throws an OptionInvalidError if an option is
+ * invalid or missing.
  *
  * @example
  * const users = new Map([['Bearer key-of-ada', 'ada']]);

@@ -3,17 +3,20 @@ import { OwnEvents, type RunStream } from '../../agent/run-stream.js';
 import { replaySteps } from '../history/replay.js';
 import type { ShownStep } from '../history/shown.js';
 
-/** The data that a page needs to follow a run. */
+/** Data for a page that starts to follow a run after the run has started. */
 export interface Catching {
-  /** Loads the entries that the run has added. */
+  /** Loads the entries that the run has added to the session. */
   readonly load?: (() => Promise<void>) | undefined;
-  /** The steps of the same answer before the run, such as the step whose calls the run resumes. */
+  /**
+   * Earlier steps of the same answer. A resumed run has them, for example the step whose tool calls waited for
+   * approval.
+   */
   readonly steps?: readonly ShownStep[] | undefined;
 }
 
 /**
- * Returns the events of a run that a page follows. Adds the earlier steps of the answer after `run-start`. Awaits
- * `load` before the last events of the run.
+ * Wraps the events of a run for a page that follows it. Replays the earlier steps of the answer after `run-start`.
+ * Awaits `load` before the last events, so that a final snapshot of the messages is complete.
  */
 export function followed<Output>(stream: RunStream<Output>, { load, steps }: Catching): RunStream<Output> {
   const events = stream[Symbol.asyncIterator]();
@@ -49,7 +52,7 @@ export function followed<Output>(stream: RunStream<Output>, { load, steps }: Cat
   return { result, text, output, cancel, [Symbol.asyncIterator]: () => iterator };
 }
 
-/** True for the decision on a suspended answer. */
+/** Returns true for the decision on a suspended answer, which has no tool call. */
 function isOnAnswer(event: AgentEvent): event is AgentEventOf<'decision'> {
   return event.type === 'decision' && event.decision.point === 'resume' && event.decision.call === undefined;
 }

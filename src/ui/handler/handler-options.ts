@@ -23,13 +23,16 @@ import type { PageInput } from '../request.js';
 import { type ErrorTextOptions, errorTextRules, resolveErrorTexts, type StreamTexts } from '../stream-texts.js';
 import type { ProtocolName } from './protocol.js';
 
-/** Returns the identity of a request, or a Response to answer it. Undefined answers with status code 401. */
+/**
+ * Returns the identity of the person who sent a request. A returned Response is sent to the client as it is. Undefined
+ * causes a response with status code 401.
+ */
 export type Authorize<Identity> = (request: Request) => Awaitable<Identity | Response | undefined>;
 
-/** The session of a chat: its id, or its options with an id. */
+/** The session of a chat: its id, or session options that contain an id. */
 export type ChatSession = string | (SessionOptions & { readonly id: string });
 
-/** A message that waits for a run. */
+/** A message of a chat that no run has answered yet. */
 export interface WaitingPost<Identity = unknown> {
   readonly chatId: string;
   readonly sessionId: string;
@@ -42,29 +45,29 @@ export interface WaitingPost<Identity = unknown> {
 /** Options of `createAgentHandler`, apart from `context`. */
 export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
   /**
-   * Identifies the person behind a request. `'none'` accepts each request whose `Host` header is in `hosts`, without an
-   * identity.
+   * Identifies the person who sent a request. `'none'` accepts each request whose `Host` header is in `hosts`, without
+   * an identity.
    */
   readonly authorize: Authorize<Identity> | 'none';
   /**
-   * Returns the session of a chat. Undefined answers with status code 404.
+   * Returns the session of a chat. Undefined causes a response with status code 404.
    *
    * The page chooses the chat id. So the session id must depend on the identity, or the function must check that the
    * chat belongs to the person.
    */
   readonly session: (chatId: string, identity: Identity) => Awaitable<ChatSession | undefined>;
   /**
-   * Returns false for a person who may use the chat but not decide on its tool calls and answers. The page of this
-   * person receives no requests for decisions, and no text of a suspended answer. Default: everybody with a session may
-   * decide.
+   * Returns false for a person who may use the chat but not approve or deny its tool calls and answers. The page of
+   * this person receives no requests for decisions, and no text of a suspended answer. Default: everybody with a
+   * session may decide.
    */
   readonly mayDecide?: ((identity: Identity, chatId: string) => Awaitable<boolean>) | undefined;
   /**
-   * Handles a message while tool calls wait for a decision. `deny` denies the calls and answers the message; without
-   * permission to decide, the message waits. `keep` makes every message wait until the calls are decided. `refuse`
-   * responds with status code 409.
+   * Decides what happens to a message while tool calls wait for a decision. `deny` denies the calls and answers the
+   * message; the message of a person who may not decide waits instead. `keep` makes every message wait until the calls
+   * are decided. `refuse` responds with status code 409.
    *
-   * An answer that a lifecycle has suspended always needs a decision. Default: `deny`.
+   * While a suspended answer waits for a decision, each of these values refuses messages. Default: `deny`.
    */
   readonly whileAsking?: 'deny' | 'keep' | 'refuse' | undefined;
   /**
@@ -72,7 +75,7 @@ export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
    * message, call `session.run('')` in any process. Default: the handler starts that run.
    */
   readonly onPost?: ((post: WaitingPost<Identity>) => Awaitable<void>) | undefined;
-  /** The form of requests and responses. Default: `'ai-sdk'`. */
+  /** The protocol of requests and responses. Default: `'ai-sdk'`. */
   readonly protocol?: ProtocolName | undefined;
   /**
    * Offers the `tools` of an AG-UI page to the model. Only the page runs these tools. False ignores them.
@@ -81,7 +84,7 @@ export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
    * true.
    */
   readonly pageTools?: boolean | undefined;
-  /** Other origins whose pages may send requests, such as `https://app.example.com`. Default: none. */
+  /** Other origins whose web pages may send requests, such as `https://app.example.com`. Default: none. */
   readonly origins?: readonly string[] | undefined;
   /**
    * The names of this server, such as `app.example.com`. A request whose `Host` header has another name is refused.
@@ -129,7 +132,7 @@ export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
    * 1,000.
    */
   readonly queueMs?: number | undefined;
-  /** Logs the errors of which the page receives only the code. Default: the console. */
+  /** Logs errors with their details. The page receives only the code of an error. Default: the console. */
   readonly logger?: Logger | undefined;
   /** The clock for `queueMs`. Default: the system clock. */
   readonly clock?: Clock | undefined;
@@ -142,8 +145,8 @@ export type AgentHandlerOptions<Context = unknown, Identity = unknown> = Handler
     : { readonly context: ContextOf<Context, Identity> });
 
 /**
- * Returns the context of a run. `page` has the `context`, the `state` and the `forwardedProps` of an AG-UI page; with
- * other protocols it is empty.
+ * Returns the `context` that the hooks and tools of a run receive. `page` has the `context`, the `state` and the
+ * `forwardedProps` of an AG-UI page; with other protocols it is empty.
  *
  * Without this function, the context of the run is `page` if the page sent any of them.
  */
@@ -160,7 +163,7 @@ export interface HandlerConfig {
   readonly protocol: ProtocolName;
   readonly pageTools: boolean;
   readonly origins: readonly string[];
-  /** Undefined if every name is accepted. */
+  /** The names that the `Host` header may have. Undefined if every name is accepted. */
   readonly hosts: readonly string[] | undefined;
   readonly trustProxy: boolean;
   readonly maxBodyBytes: number;
@@ -214,7 +217,7 @@ const rules = {
   clock,
 } satisfies OptionTable<AgentHandlerOptions>;
 
-/** Fills in the defaults. Throws an OptionInvalidError if `authorize` is missing. */
+/** Checks the options and fills in the defaults. Throws an OptionInvalidError if an option is invalid or missing. */
 export function resolveHandlerOptions(options: object): HandlerConfig {
   validateOptions(options, rules);
   const all = options as AgentHandlerOptions;

@@ -2,9 +2,9 @@ import { UIHostRefusedError, UIOriginRefusedError } from '../error.js';
 import type { HandlerConfig } from './handler-options.js';
 
 /**
- * Throws a UIHostRefusedError unless the request names one of `hosts`. Throws a UIOriginRefusedError if a page of
- * another origin sent the request, unless `origins` has that origin. A program sends no `Origin` header and is
- * accepted.
+ * Throws a UIHostRefusedError unless the request names one of `hosts`. Throws a UIOriginRefusedError if a web page of
+ * another origin sent the request, unless `origins` contains that origin. Accepts programs, which send no `Origin`
+ * header.
  */
 export function checkOrigin(request: Request, { origins, hosts, trustProxy }: HandlerConfig): void {
   const own = ownOrigin(request, trustProxy);
@@ -17,8 +17,8 @@ export function checkOrigin(request: Request, { origins, hosts, trustProxy }: Ha
 }
 
 /**
- * Returns the origin of the server from the `Host` header or from the headers of a proxy. The URL of the request is not
- * used, because frameworks may invent it.
+ * Returns the origin of the server from the `Host` header or from the headers of a proxy. Does not use the URL of the
+ * request, because some frameworks invent its host.
  */
 function ownOrigin({ headers, url }: Request, trustProxy: boolean): URL {
   const { protocol, host } = new URL(url);
@@ -29,8 +29,9 @@ function ownOrigin({ headers, url }: Request, trustProxy: boolean): URL {
 }
 
 /**
- * An attacker can point the name of their page to the address of this server (DNS rebinding). The browser then treats both
- * as one origin, but the `Host` header still has the attacker's name.
+ * Throws a UIHostRefusedError unless the `Host` header is one of `hosts`. Protects against DNS rebinding, in which a
+ * foreign page points its own host name to this server. The browser then treats both as one origin, but the header
+ * still has the foreign name.
  */
 function checkHost({ protocol, host, hostname }: URL, hosts: readonly string[]): void {
   const isOwnName = (known: string) =>
@@ -39,15 +40,15 @@ function checkHost({ protocol, host, hostname }: URL, hosts: readonly string[]):
 }
 
 /**
- * True if a page belongs to this server. A page with `https:` belongs to a server with `http:` of the same name,
- * because a proxy may end TLS.
+ * Returns true if a web page belongs to this server. A page with `https:` belongs to a server with `http:` of the same
+ * name, because a proxy may end TLS.
  */
 function isOwn(origin: string, own: URL): boolean {
   const page = URL.canParse(origin) ? new URL(origin) : undefined;
   return page?.host === own.host && (page.protocol === own.protocol || page.protocol === 'https:');
 }
 
-/** Answers a preflight request if its origin is listed. */
+/** Returns the response to a CORS preflight request whose origin was already checked. */
 export function preflight(request: Request): Response {
   const headers = request.headers.get('access-control-request-headers') ?? 'content-type';
   return new Response(null, {
@@ -60,7 +61,7 @@ export function preflight(request: Request): Response {
   });
 }
 
-/** Adds the headers that let a page of a listed origin read the response. */
+/** Adds the CORS headers that let a web page of one of `origins` read the response. */
 export function allowOrigin(response: Response, request: Request, origins: readonly string[]): Response {
   if (origins.length === 0) return response;
   // The headers of a response from `authorize` may be immutable.

@@ -4,21 +4,21 @@ import { invalidBody } from '../invalid-body.js';
 import type { HandlerConfig } from './handler-options.js';
 import type { ReadRequest } from './protocol.js';
 
-/** A request that was read, with the identity of its person. */
+/** A parsed request, and the identity of the person who sent it. */
 export interface SentInput {
   readonly request: Request;
   readonly identity: unknown;
   readonly read: Pick<ReadRequest, 'chatId' | 'page' | 'tools'>;
 }
 
-/** The input of a page besides its messages, in the form that a run takes. */
+/** The context and the tools for a run, from the input that an AG-UI page sends besides its messages. */
 export interface TakenInput {
   readonly context: unknown;
   /** The tools that the page runs. */
   readonly tools: readonly Tool[] | undefined;
 }
 
-/** Reads the input that pages send besides their messages. */
+/** Converts the input that AG-UI pages send besides their messages. */
 export class PageInputs {
   private hasWarned = false;
 
@@ -42,8 +42,8 @@ export class PageInputs {
   }
 
   /**
-   * Checks the tools of a page. A page may repeat a tool of the agent that the page runs; then the agent's definition
-   * is used.
+   * Checks the tools of a page, and returns those that the agent does not have. The page may repeat a tool that the
+   * agent defines for the page to run. Throws a UIBodyInvalidError for the name of any other tool of the agent.
    */
   private checked(tools: readonly Tool[]): readonly Tool[] {
     const own = new Map(this.agent.status().tools.map(({ name, needs }) => [name, needs]));
@@ -52,17 +52,16 @@ export class PageInputs {
     throw invalidBody(`the name of \`tools[${index}]\``, 'a name that no tool of the agent has', tools[index]?.name);
   }
 
-  /** Logs once that the tools of pages are ignored. */
   private warn(): void {
     if (this.hasWarned) return;
     this.hasWarned = true;
     this.config.logger.warn(
-      'The handler ignores the `tools` of its pages. Set the option `pageTools: true` to offer them.',
+      'The handler ignores the `tools` of its pages. Set the option `pageTools: true` to offer them to the model.',
     );
   }
 }
 
-/** True for `[]` and `{}`, which AG-UI clients send if they have no data. */
+/** Returns true for undefined and null, and for `[]` and `{}`, which AG-UI clients send if they have no data. */
 function isEmpty(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
   return value === undefined || value === null;

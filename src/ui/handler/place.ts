@@ -7,13 +7,16 @@ import { UIMessageUnknownError } from '../error.js';
 import { shownIn } from '../history/shown.js';
 import type { UIRequest, UISentMessage } from '../request.js';
 
-/** The input of a run and its place in the record. */
+/** The input of a run, and its position in the conversation. */
 export interface Place {
-  /** Empty if the run answers a stored message. */
+  /** An empty string if the run answers a message that is already stored. */
   readonly input: UserMessage | '';
-  /** The id of the input. */
+  /** The id under which the input is stored. */
   readonly id?: string | undefined;
-  /** The entry after which the run starts a new branch. */
+  /**
+   * The entry after which the run starts a new branch. Null means before the first entry, and undefined means at the
+   * end.
+   */
   readonly at?: string | null | undefined;
 }
 
@@ -21,8 +24,8 @@ type Sent = Extract<UIRequest, UISentMessage>;
 type Regenerate = Extract<UIRequest, { readonly type: 'regenerate' }>;
 
 /**
- * Finds the place of a message. A new message is added at the end. If the latest message is sent again, its run is
- * continued; an earlier message gets a new answer.
+ * Decides where in the conversation a message of a page belongs. A new message is added at the end. If the latest
+ * message is sent again, its run is continued. If an earlier message is sent again, it gets a new answer.
  *
  * A message whose text differs from the stored one is an edit: it starts a new branch before the stored message, with a
  * new id. Throws a UIMessageUnknownError or an EntryInvalidError if the session has no such message to regenerate or to
@@ -43,10 +46,10 @@ export async function placeOf(session: StoredSession, read: Sent): Promise<Place
 }
 
 /**
- * Returns the entries of a page's message, the earliest first: the stored message, and its edits by the same page.
+ * Returns the stored versions of a page's message, oldest first: the message itself, and its edits.
  *
- * Loads the whole record, unless the page has sent the message after the latest one. Compares exact ids, because a message
- * after an earlier version of the latest one is stored further back.
+ * Loads the whole conversation if the versions may be stored before the loaded entries. This is not necessary for a
+ * message that the page sent directly after the latest one, because it is new.
  */
 async function versionsOf(session: StoredSession, { id = '', after }: Sent): Promise<readonly Entry[]> {
   const { record } = session;
@@ -58,8 +61,8 @@ async function versionsOf(session: StoredSession, { id = '', after }: Sent): Pro
 }
 
 /**
- * Returns the place of a new message at the end. Throws a UIMessageUnknownError if the session already has the message, or
- * if the page edits a message that is not after the latest one.
+ * Places a new message at the end of the conversation. Throws a UIMessageUnknownError if the session already has the
+ * message, or if the page edits a message that does not follow the latest one.
  */
 function added(record: SessionRecord, read: Sent): Place {
   const { id = '', message, after } = read;
@@ -69,7 +72,10 @@ function added(record: SessionRecord, read: Sent): Place {
   return { input: message, id };
 }
 
-/** Starts a branch before the answer that the page names, or before the answer to its last message. */
+/**
+ * Places a run before an answer, so that it starts another branch. The page names the answer, or it is the answer to
+ * the last message of the page.
+ */
 function regenerate(session: StoredSession, read: Regenerate, versions: readonly Entry[]): Promise<Place> | Place {
   const { record } = session;
   const named = record.entries.find((entry) => isAssistant(entry) && entry.run === (read.answer ?? ''));
@@ -80,7 +86,7 @@ function regenerate(session: StoredSession, read: Regenerate, versions: readonly
   return checked(session, { input: '', at: beforeAnswer(record, asked) });
 }
 
-/** Returns the entry before the answer to a message: the message, or a summary after it. */
+/** Returns the id of the entry before the answer to a message: the message itself, or a summary after it. */
 function beforeAnswer(record: SessionRecord, { id }: Entry): string {
   const path = record.pathTo(record.tip);
   const at = path.findIndex((entry) => entry.id === id);
@@ -88,7 +94,7 @@ function beforeAnswer(record: SessionRecord, { id }: Entry): string {
   return (answer && isAssistant(answer) && answer.parent) || id;
 }
 
-/** Checks that a run may begin at the place. Otherwise throws an EntryInvalidError. */
+/** Checks that a run may start at a position. Throws an EntryInvalidError if it may not. */
 async function checked(session: StoredSession, place: Place): Promise<Place> {
   // Without an input, the run needs a message to answer.
   if (place.at === undefined) throw new UIMessageUnknownError();
@@ -96,7 +102,7 @@ async function checked(session: StoredSession, place: Place): Promise<Place> {
   return place;
 }
 
-/** Returns the ids of the latest user message, and of the messages that joined its answer. */
+/** Returns the ids of the latest user message, and of the messages that were sent during its answer. */
 function latestIds(record: SessionRecord): readonly (string | undefined)[] {
   const shown = shownIn(record);
   const latest = shown.slice(shown.findLastIndex(({ type }) => type === 'user'));
@@ -111,7 +117,9 @@ function isBehindLatest(record: SessionRecord, after: string | undefined): boole
   return after !== undefined && latest.some((id = '') => isVersion(id, after));
 }
 
-/** True for the id of an edit: the id of the message on the page, `~`, and a number. */
+/**
+ * Returns true for the id of a message and of its edits. The id of an edit is the id of the message, `~`, and a number.
+ */
 function isVersion(id: string, page: string): boolean {
   return id === page || (id.startsWith(`${page}~`) && /^\d+$/.test(id.slice(page.length + 1)));
 }

@@ -20,40 +20,40 @@ import type { StreamTexts } from '../stream-texts.js';
 import { type Catching, followed } from './followed.js';
 
 /**
- * The form of requests and responses: `'ai-sdk'` for version 7, `'ai-sdk-6'`, `'ag-ui'`, or `'sse'` for plain
- * server-sent events.
+ * The protocol of requests and responses: `'ai-sdk'` for version 7 of the package `ai`, `'ai-sdk-6'` for version 6,
+ * `'ag-ui'`, or `'sse'` for plain server-sent events.
  */
 export type ProtocolName = 'ai-sdk' | 'ai-sdk-6' | 'ag-ui' | 'sse';
 
-/** The answer to a request. */
+/** The data, besides the events of the run, that a response depends on. */
 export interface Answer extends StreamTexts, Catching {
   readonly chatId: string;
-  /** The id of the message on the page that the run continues. */
+  /** The id of the message on the page that the run continues. Undefined for a new message. */
   readonly messageId: string | undefined;
   readonly runId?: string | undefined;
   readonly decides: boolean;
   /** The id of the last event that the page has received, if its protocol has ids. */
   readonly after?: string | undefined;
-  /** Returns the loaded entries of the session. */
+  /** Returns the entries of the session that are loaded. */
   readonly entries: () => readonly Entry[];
 }
 
-/** A request that its protocol has read. */
+/** A request body that a protocol has parsed. */
 export type ReadRequest = UIRequest & {
   readonly runId?: string | undefined;
   readonly page?: PageInput | undefined;
   readonly tools?: readonly Tool[] | undefined;
 };
 
-/** Reads requests and writes responses of one protocol. */
+/** Parses requests and builds responses of one protocol. */
 export interface Protocol {
   read(body: unknown): ReadRequest;
-  /** Throws a UIRequestError if the body does not match the record of the session. */
+  /** Throws a UIRequestError if the body contradicts the stored conversation. */
   check(body: unknown, session: StoredSession): Awaitable<void>;
   respond(stream: RunStream<unknown>, answer: Answer): Response;
-  /** Returns the response for a message that waits for a decision. */
+  /** Returns the response for a message that is stored but not answered yet, because tool calls wait for a decision. */
   waiting(): Response;
-  /** Returns the response for a page that comes back while no run is active. */
+  /** Returns the response for a page that wants to follow a run while no run is active. */
   idle(): Response;
   messages(shown: readonly Shown[], page: NestedPage): readonly unknown[];
 }
@@ -81,7 +81,7 @@ function noContent(): Response {
   return new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } });
 }
 
-/** Returns an event stream without events, because a client fails without a body. */
+/** Returns an event stream without events, because clients fail if a response has no body. */
 function noEvents(end: string): Response {
   return eventStreamResponse(new Blob([end]).stream(), undefined);
 }

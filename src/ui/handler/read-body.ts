@@ -4,17 +4,19 @@ import { UIBodyInvalidError, UIBodyTooLargeError, UIBodyUsedError, UIContentType
 import { invalidBody } from '../invalid-body.js';
 import { BodySplitter } from './split-body.js';
 
-/** A page may repeat a chat of up to this many times `maxBodyBytes`. */
+/**
+ * The whole body may be this many times as large as `maxBodyBytes`, because a page may send the whole chat each time.
+ */
 const REPEATED = 16;
 
 /**
- * Parses the messages of a JSON body while they arrive. Keeps only the last message whole, or all messages of the role
- * `tool` at the end. Of earlier messages, keeps the ids, the roles and the types of the parts, because a page only
- * repeats them.
+ * Parses the messages of a JSON body while they arrive. Keeps the content of only the last message, or of all messages
+ * of the role `tool` at the end. Of earlier messages, keeps the ids, the roles and the types of the parts, because the
+ * session has their content.
  *
  * Refuses a body whose last message and other members have more than `maxBytes` bytes, or whose total size is more than
- * 16 times as large. Refuses other content types, because a page of another origin can send those without a preflight
- * request. Refuses keys that could change a prototype.
+ * 16 times as large. Refuses other content types than JSON, because a web page of another origin can send those without
+ * a CORS preflight request. Refuses keys that could change a prototype.
  */
 export async function readBody(request: Request, maxBytes: number): Promise<unknown> {
   const contentType = request.headers.get('content-type');
@@ -33,7 +35,7 @@ export async function readBody(request: Request, maxBytes: number): Promise<unkn
   }
 }
 
-/** A message, and its size in bytes. */
+/** A message of the body, and its size in bytes. */
 interface Sized {
   readonly value: unknown;
   readonly size: number;
@@ -47,9 +49,12 @@ class BodyParser {
     item: ({ text, size }) => this.addMessage({ value: JSON.parse(text), size }),
   });
   private messages: unknown[] = [];
-  /** The last message that is not the marker of a summary, or the tool results at the end. */
+  /**
+   * The messages whose content is kept: the last one, or the tool results at the end. Excludes a message that only
+   * marks a summary.
+   */
   private last: { readonly message: Sized; readonly index: number }[] = [];
-  /** The size in bytes of the messages in `last`, except the newest of them. */
+  /** The size in bytes of all messages in `last` except the newest one. */
   private lastBytes = 0;
   private bytes = 0;
 
@@ -87,7 +92,7 @@ class BodyParser {
   }
 }
 
-/** True for an AG-UI message with a tool result. */
+/** Returns true for an AG-UI message with a tool result. */
 function isResult(message: unknown): boolean {
   return isObject(message) && message.role === 'tool';
 }

@@ -5,8 +5,9 @@ export interface SizedText {
 }
 
 /**
- * Splits the text of a JSON object while it arrives: into the items of `messages`, and the rest, in which `0` replaces
- * each item. The text is valid JSON if each item and the rest are valid JSON. Throws a TypeError for invalid UTF-8.
+ * Splits the JSON text of an object while it arrives, into the items of its array `messages` and the rest. In the rest,
+ * `0` replaces each item. The text is valid JSON if each item and the rest are valid JSON. Throws a TypeError for
+ * invalid UTF-8.
  *
  * See docs/decisions/0220-a-body-is-split-before-it-is-parsed.md.
  */
@@ -15,19 +16,20 @@ export class BodySplitter {
   private depth = 0;
   private inString = false;
   private escaped = false;
-  /** True while the position is inside `messages`. */
+  /** True while the position is inside the array `messages`. */
   private inList = false;
   private item = '';
   private itemBytes = 0;
   private rest = '';
-  /** The size of the rest, in bytes. */
+  /** The size of the text outside `messages`, in bytes. */
   restBytes = 0;
   /**
-   * The end of `rest`. Kept separately, because reading a part of a joined string takes as long as reading all of it.
+   * The last characters of `rest`. Stored separately, because reading the end of a concatenated string takes as long as
+   * reading all of it.
    */
   private tail = '';
 
-  /** `list` is called at the start of `messages`, and `item` with each item. */
+  /** `list` is called when the array `messages` starts, and `item` with each of its items. */
   constructor(private readonly on: { list(): void; item(item: SizedText): void }) {}
 
   write(chunk: Uint8Array): void {
@@ -57,7 +59,7 @@ export class BodySplitter {
     this.add(text.slice(from));
   }
 
-  /** Returns the rest. */
+  /** Returns the text outside `messages`. Throws a TypeError if the text ends inside a character. */
   end(): string {
     this.decoder.decode();
     return this.rest;
@@ -80,7 +82,7 @@ export class BodySplitter {
     }
   }
 
-  /** Ends an item. Adds nothing to the rest for an empty item, so that the rest becomes invalid. */
+  /** Ends an item of `messages`. An empty item adds nothing to the rest, so that the rest is invalid JSON. */
   private endItem(): void {
     const { item: text, itemBytes: size } = this;
     this.item = '';
@@ -91,10 +93,13 @@ export class BodySplitter {
   }
 }
 
-/** Enough characters for `"messages" : [`. A list after more spaces stays in the rest. */
+/** Enough characters for `"messages" : [`. An array after more spaces is not split, and stays in the rest. */
 const TAIL = 100;
 
-/** The size of a UTF-16 code unit in UTF-8. A character outside the basic plane has two code units and four bytes. */
+/**
+ * Returns the size of a UTF-16 code unit in UTF-8. A character outside the basic plane has two code units and four
+ * bytes.
+ */
 function bytesOf(unit: string): number {
   if (unit < '\x80') return 1;
   return unit < '\u0800' || (unit >= '\ud800' && unit <= '\udfff') ? 2 : 3;

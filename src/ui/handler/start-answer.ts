@@ -21,33 +21,31 @@ import type { ChatSession } from './handler-options.js';
 import { type Place, placeOf } from './place.js';
 import { watched } from './watched.js';
 
-/** A request that was read, with all data for its run. */
+/** A parsed request, with all data for the run that answers it. */
 export interface AnswerRequest {
   readonly read: UIRequest;
   readonly session: ChatSession;
   readonly signal: AbortSignal;
-  /** Milliseconds that the request waits for the active run of its session in this process. */
+  /** Milliseconds that the request waits for an active run of its session in this process. */
   readonly queueMs: number;
   /**
-   * Handles a message while calls wait for a decision. `deny` denies the calls, `keep` makes the message wait, and
-   * `refuse` refuses it.
+   * Decides what happens to a message while tool calls wait for a decision. `deny` denies the calls, `keep` makes the
+   * message wait, and `refuse` refuses it.
    */
   readonly whileAsking: 'deny' | 'keep' | 'refuse';
   readonly context: unknown;
   /** The tools that the page runs. */
   readonly tools: readonly Tool[] | undefined;
   readonly runLog: RunLog | undefined;
-  /**
-   * Milliseconds that the run continues without a reader. Undefined if the run must not continue without its client.
-   */
+  /** Milliseconds that the run continues without a reader. Undefined if the run ends when its client disconnects. */
   readonly orphanMs: number | undefined;
-  /** Throws a UIRequestError if the request does not match the record of the session. */
+  /** Throws a UIRequestError if the request contradicts the stored conversation. */
   check(session: StoredSession): Awaitable<void>;
 }
 
 /** A run that answers a request. */
 export interface StartedAnswer extends Catching {
-  /** Undefined if the message waits for a decision on open calls. */
+  /** Undefined if no run was started, because the message waits until a person decides on tool calls. */
   readonly stream: RunStream<unknown> | undefined;
   /** The sent message, if the request was sent to an active run. */
   readonly sent?: SentMessage | undefined;
@@ -56,15 +54,13 @@ export interface StartedAnswer extends Catching {
   readonly messageId: string | undefined;
   /** Resolves when the run has ended. Never rejects. */
   readonly done: Promise<void>;
-  /** Resolves when the background works of the run have also ended. Never rejects. */
+  /** Resolves when the run and its background work have ended. Never rejects. */
   readonly idle: Promise<void>;
 }
 
 /**
- * Opens the session, and compares the request with the record. If a run is active, sends the message to it and follows
- * it.
- *
- * Otherwise starts a run, unless another run already answers the same message.
+ * Starts the run that answers a request. If a run is active, sends the message to it and follows it instead. If the
+ * active run already answers the same message, only follows it.
  */
 export async function startAnswer(agent: Agent<never>, request: AnswerRequest): Promise<StartedAnswer> {
   const session = await openSession(agent, request.session, request.runLog);
@@ -95,7 +91,10 @@ export async function startAnswer(agent: Agent<never>, request: AnswerRequest): 
   }
 }
 
-/** Compares the request with the record, and starts the run. */
+/**
+ * Checks the request against the stored conversation, and starts the run. Starts no run if the message must wait for a
+ * decision.
+ */
 async function startRun(session: AgentSession, request: AnswerRequest) {
   const { stored } = session;
   const { record, options, agent } = stored;
@@ -118,8 +117,8 @@ async function startRun(session: AgentSession, request: AnswerRequest) {
 }
 
 /**
- * Follows the run that holds the conversation, in any process. Returns undefined if no run is active, or if the session
- * has no run log.
+ * Follows the active run of a chat, which may run in another process. Returns undefined if no run is active, or if the
+ * session has no run log.
  */
 export async function followAnswer(
   agent: Agent<never>,
@@ -162,14 +161,14 @@ async function sendToRun(session: AgentSession, read: UIRequest): Promise<SentMe
   return at === undefined && input !== '' ? session.send(input, { id: read.id }) : undefined;
 }
 
-/** True if the request repeats the latest user message. */
+/** Returns true if the request repeats the latest user message. */
 async function isRepeated(session: StoredSession, read: UIRequest): Promise<boolean> {
   if (read.type !== 'message' || !knows(session.record, read.id ?? '')) return false;
   const { id, at } = await placeOf(session, read);
   return at === undefined && session.record.get(id ?? '') !== undefined;
 }
 
-/** A run that a page follows. */
+/** An active run that a page follows. */
 export type FollowedAnswer = StartedAnswer & { readonly stream: RunStream<unknown> };
 
 /** Opens the session of a chat, and calls `onSessionStart`. */
@@ -197,7 +196,7 @@ export async function withSession<Result>(
 }
 
 interface Prepared extends Place {
-  /** True if the message waits for a decision on open calls. */
+  /** True if the message must wait until a person decides on tool calls. */
   readonly waits?: boolean | undefined;
   readonly deniesOpen?: string | undefined;
   readonly resume?: Readonly<Record<string, UIDecision>> | undefined;

@@ -5,7 +5,7 @@ import { type RunLog, TOUCH_MS } from '../../state/run-log/run-log.js';
 
 /**
  * Wraps the stream of a run so that its client can disconnect without stopping the run. While the client is connected,
- * the run log records that the run has a reader.
+ * the run log records that the run has a reader, so that it is not stopped as unused.
  */
 export function watched<Output>(stream: RunStream<Output>, log: RunLog, clock: Clock): RunStream<Output> {
   const events = stream[Symbol.asyncIterator]();
@@ -31,7 +31,7 @@ export function watched<Output>(stream: RunStream<Output>, log: RunLog, clock: C
   return { result, text, output, cancel, [Symbol.asyncIterator]: () => iterator };
 }
 
-/** Reads the remaining events, so that they do not stay in memory. */
+/** Reads the remaining events of a run after its client has disconnected, so that they do not stay in memory. */
 async function discard(events: AsyncIterator<AgentEvent>): Promise<void> {
   while (!(await events.next()).done);
 }

@@ -9,17 +9,17 @@ import { type Shown, shownIn } from './shown.js';
 const PAGE = 100;
 const MAX_PAGE = 1_000;
 
-/** Selects a page of a chat. */
+/** Selects a page of the messages of a chat. */
 export interface PageQuery {
-  /** The id of the first message after the page. Default: the end of the chat. */
+  /** The id of the first message of the page that follows. Default: the end of the chat. */
   readonly before: string | undefined;
   /** The number of entries to load at a time. */
   readonly limit: number;
-  /** The id of the active run. Its answer is omitted. */
+  /** The id of the active run. Its answer is omitted, because the client receives it as a stream. */
   readonly running?: string | undefined;
 }
 
-/** Reads the query of a page. */
+/** Reads `before` and `limit` from the query of a URL. Throws a UIBodyInvalidError if `limit` is invalid. */
 export function readPageQuery(query: URLSearchParams): PageQuery {
   const limit = Number(query.get('limit') ?? PAGE);
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) {
@@ -28,16 +28,19 @@ export function readPageQuery(query: URLSearchParams): PageQuery {
   return { before: query.get('before') ?? undefined, limit };
 }
 
-/** A page of a chat. It begins at the input of a run, so that no answer is split between pages. */
+/**
+ * A page of the messages of a chat. It starts with a user message that started a run, so that no answer is split
+ * between pages.
+ */
 export interface Page {
   readonly shown: readonly Shown[];
-  /** The value of `before` for the previous page. Undefined at the start of the chat. */
+  /** The value of `before` for the page of earlier messages. Undefined at the start of the chat. */
   readonly before: string | undefined;
 }
 
 /**
- * Loads a page. The first page contains the entries that the session has loaded. If these begin after a summary, the
- * page before the summary is added. Throws an EntryInvalidError if `before` is unknown.
+ * Loads a page of the messages of a chat. The latest page contains at least the entries that the session has loaded. If
+ * these start after a summary, earlier entries are added. Throws an EntryInvalidError if `before` is unknown.
  */
 export async function loadPage(session: StoredSession, { before, limit, running }: PageQuery): Promise<Page> {
   const next = before === undefined ? undefined : await session.find(before);
@@ -61,7 +64,10 @@ export async function loadPage(session: StoredSession, { before, limit, running 
   }
 }
 
-/** Returns the index of the first input of a run, or -1. The answer of an earlier run may be incomplete. */
+/**
+ * Returns the index of the first user message that started a run, or -1. Items before it may belong to an incomplete
+ * answer.
+ */
 function startOf(record: SessionRecord, shown: readonly Shown[]): number {
   const path = record.pathTo(record.tip);
   const runBefore = (id: string) => path[path.findIndex((entry) => entry.id === id) - 1]?.run;

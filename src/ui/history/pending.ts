@@ -4,8 +4,8 @@ import { type SessionRecord, waitingOf } from '../../state/record/session-record
 import type { ShownMessage } from './shown.js';
 
 /**
- * A waiting tool call or answer of a session or of its nested runs. With `needs: 'result'`, the page runs the tool of
- * the call.
+ * A tool call or an answer of a chat that waits for a decision or a result. It may belong to a nested run. With `needs:
+ * 'result'`, the page runs the tool of the call.
  */
 export type StoredPending = { readonly id: string; readonly reason: string } & Partial<Inside> &
   (
@@ -19,14 +19,15 @@ interface Inside {
   readonly agent: string | undefined;
 }
 
-/** Returns the place of a waiting call or answer of a nested run. Returns undefined for the outermost run. */
+/** Returns the enclosing tool calls and the agent of a nested run. Returns undefined for the outermost run. */
 export function insideOf(callers: Waiting['callers']): Inside | undefined {
   const outer = callers.at(-1);
   return outer && { path: callers.map(({ id }) => id), agent: outer.inside?.agent };
 }
 
 /**
- * Returns the tool calls that wait for decisions or results, or the suspended answer. Running calls are not included.
+ * Returns the tool calls that wait for decisions or results, or the suspended answer. Excludes calls whose tools still
+ * run.
  */
 export function pendingIn(record: SessionRecord): readonly StoredPending[] {
   return waitingOf(record).map(({ id, callers, call, text, question }) => {
@@ -37,13 +38,13 @@ export function pendingIn(record: SessionRecord): readonly StoredPending[] {
   });
 }
 
-/** Returns the user messages that wait to join the conversation, with the ids under which they were sent. */
+/** Returns the user messages that no run has read yet, with the ids under which they were sent. */
 export function waitingIn({ posts }: SessionRecord): readonly ShownMessage[] {
   const messages = posts.waiting.filter(({ work }) => work === undefined);
   return messages.map(({ id, message }) => ({ type: 'user', id, message }));
 }
 
-/** Returns the background works that have not ended. */
+/** Returns the background work of a chat that has not ended. */
 export function worksIn({ posts }: SessionRecord): readonly { readonly id: string; readonly label: string }[] {
   return [...(posts.works ?? [])].map(([id, label]) => ({ id, label }));
 }

@@ -16,7 +16,10 @@ import { type SessionRecord, waitingOf } from '../../state/record/session-record
 import { insideOf } from './pending.js';
 import { type ShownStep, shownIn } from './shown.js';
 
-/** Returns events that show the stored answer of a run: one turn for each response of the model. */
+/**
+ * Returns events for a run that has a result but no events, because its input was already answered. Each response of
+ * the model becomes a turn.
+ */
 export function* replayOf(result: RunResult<unknown>): Iterable<AgentEvent> {
   const runId = `replay_${crypto.randomUUID()}`;
   const { messages } = result;
@@ -33,8 +36,8 @@ export function* replayOf(result: RunResult<unknown>): Iterable<AgentEvent> {
 }
 
 /**
- * Returns events that show earlier steps again which a run continues. Omits a step without calls: it was suspended, and
- * the run sends it after the approval.
+ * Returns events that show the earlier steps of an answer which a run continues. Omits a step without tool calls,
+ * because its answer was suspended. The run sends this answer after the approval.
  */
 export function* replaySteps(steps: readonly ShownStep[], runId: string): Iterable<AgentEvent> {
   const called = steps.filter(({ message }) => toolCallsOf(message).length > 0);
@@ -45,8 +48,8 @@ export function* replaySteps(steps: readonly ShownStep[], runId: string): Iterab
 }
 
 /**
- * Returns events that show the stored entries of a nested run. An unfinished run has no end event. A run that waits
- * inside a closed call has none either.
+ * Returns events that show the stored entries of a nested run. Omits `run-end` if the run has not finished, or if it
+ * waits although its enclosing call already has a result.
  */
 export function* nestedEvents(run: NestedRecord<SessionRecord>, isOpen: boolean): Iterable<AgentEvent> {
   const { runId, agent, path, record, failure } = run;
@@ -66,7 +69,7 @@ export function* nestedEvents(run: NestedRecord<SessionRecord>, isOpen: boolean)
   }
 }
 
-/** Returns the members of a stored run's result that a page shows. */
+/** Returns the result of a stored run, with only the members that a page shows. */
 function endOf(record: SessionRecord): RunResult<unknown> {
   const waiting = waitingOf(record);
   const known = {
@@ -105,14 +108,17 @@ function* stepEvents(step: ShownStep & Pick<StoredTurn, 'isOpen'>, at: TurnPlace
 
 const NO_USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
-/** Marks a replayed call that already has a result, so that a page does not run its tool again. */
+/**
+ * A tool call that is shown again. With `isAnswered`, it already has a result, so that a page does not run its tool
+ * again.
+ */
 export type ReplayedCall = Pick<ToolCallPart, 'id'> & { readonly isAnswered?: true };
 
 interface StoredTurn {
   readonly message: AssistantMessage;
   readonly results: ToolMessage['content'];
   readonly nested: ShownStep['nested'];
-  /** False if the enclosing tool calls already have their results, so that a nested call cannot wait any more. */
+  /** False if an enclosing tool call already has its result, so that the calls of the nested run no longer wait. */
   readonly isOpen: boolean;
 }
 

@@ -4,8 +4,8 @@ import { recordOf } from '../../state/record/session-record.js';
 import { isInAnswer } from './shown.js';
 
 /**
- * Returns the last entry before the answer of an active run. The history ends there, because the page receives this
- * answer as a stream.
+ * Returns the id of the last entry before the answer of an active run. The history ends there, because the client
+ * receives this answer as a stream.
  */
 export function tipBefore(record: SessionRecord, run: string | undefined): string | undefined {
   const path = record.pathTo(record.tip);
@@ -15,18 +15,18 @@ export function tipBefore(record: SessionRecord, run: string | undefined): strin
   return first === undefined ? record.tip : first.parent;
 }
 
-/** Returns the record without the answer of a run. */
+/** Returns a record that ends before the answer of a run. */
 export function beforeAnswer(record: SessionRecord, run: string | undefined): SessionRecord {
   const tip = tipBefore(record, run);
   return tip === record.tip ? record : recordOf([...record.entries, headAt(tip)]);
 }
 
-/** Returns an entry that sets the end of a path. */
+/** Returns an entry that makes `parent` the latest entry of a conversation. */
 export function headAt(parent: string | undefined): Entry {
   return { id: crypto.randomUUID(), parent, at: 0, body: { type: 'head' } };
 }
 
-/** True for a result of a call that the run has closed before its first turn. */
+/** Returns true for the result of a call that the run settled before its first turn. */
 function isBeforeTurns({ body }: Entry): boolean {
   return body.type === 'message' && body.turn === undefined;
 }

@@ -6,7 +6,7 @@ import type { NestedRecord } from '../../state/record/nested-runs.js';
 import { type SessionRecord, waitingOf } from '../../state/record/session-record.js';
 import { resultPartOf, toGivenResult } from '../../tools/tool-result.js';
 
-/** One item of a chat as people read it: a user message, an answer, or the marker of a summary. */
+/** One item of a chat that people see: a user message, an answer, or the marker of a summary. */
 export type Shown =
   | ShownMessage
   | ShownAnswer
@@ -16,12 +16,12 @@ export type Shown =
 export interface ShownMessage {
   readonly type: 'user';
   readonly id: string;
-  /** The id under which the message was sent to an active run. */
+  /** The id under which the message was sent during a run. Undefined for other messages. */
   readonly post?: string | undefined;
   readonly message: UserMessage;
 }
 
-/** All responses of the model between two user messages. A message that joined a run is part of the answer. */
+/** All responses of the model between two user messages. A message that was sent during a run is part of the answer. */
 interface ShownAnswer {
   readonly type: 'answer';
   /** The id of the run of the first response. If that run already has an answer, the id of the response's entry. */
@@ -29,24 +29,24 @@ interface ShownAnswer {
   readonly steps: readonly ShownStep[];
 }
 
-/** A response of the model, with the state of its calls by call id. */
+/** A response of the model, with the state of its tool calls by call id. */
 export interface ShownStep {
   /** Identifies the turn of the response. The stream of the run uses the same id. */
   readonly id: string;
-  /** The number of the turn in its run, if the entry has one. */
+  /** The number of the turn in its run, if it is known. */
   readonly turn: number | undefined;
   readonly message: AssistantMessage;
-  /** The messages that joined the run before this response. */
+  /** The user messages that the run read before this response. */
   readonly joined: readonly ShownMessage[];
   readonly results: ReadonlyMap<string, ShownResult>;
-  /** The reasons of denied calls. An empty string stands for no reason. */
+  /** The reasons of denied tool calls. An empty string if no reason was given. */
   readonly denied: ReadonlyMap<string, string>;
   /**
    * The ids of the calls that wait for an approval or whose nested runs wait. For a suspended answer, `answer`.
    * Excludes calls that the page runs.
    */
   readonly pending: ReadonlySet<string>;
-  /** The nested runs of the calls. */
+  /** The nested runs that the tool calls have started. */
   readonly nested: readonly NestedRecord<SessionRecord>[];
 }
 
@@ -56,26 +56,30 @@ interface ShownResult {
   readonly part: ToolResultPart;
 }
 
-/** Returns the items that people read, from the first message to the latest one. Omits denied answers. */
+/** Returns the messages, answers and summaries that people see, in order. Omits denied answers. */
 export function shownIn(record: SessionRecord): readonly Shown[] {
   return new ShownPath(record).items;
 }
 
 /**
- * Returns the id of the answer at the end of the path, which a run without an input continues. Includes denied answers.
+ * Returns the id of the latest answer if no user message follows it. A run without an input continues this answer.
+ * Includes denied answers.
  */
 export function openAnswerIn(record: SessionRecord): string | undefined {
   return new ShownPath(record).answer?.id;
 }
 
-/** True for a message that joined a run after its first turn had begun. Such a message is part of the run's events. */
+/**
+ * Returns true for a message that was sent during a run, after its first turn had started. Such a message is one of the
+ * run's events.
+ */
 export function isInAnswer(entry: Entry): boolean {
   const { type } = entry.body;
   const { post, turn = 0 } = entry.body as MessageBody;
   return type === 'message' && post !== undefined && turn > 0;
 }
 
-/** Returns the id of a turn, for the ids of its messages. */
+/** Returns the id of a turn. The ids of its messages start with it. */
 export function turnId(run: string, turn: number): string {
   return `${run}.t${turn}`;
 }
@@ -83,20 +87,20 @@ export function turnId(run: string, turn: number): string {
 type OpenAnswer = ShownAnswer & { readonly steps: ShownStep[] };
 type OpenStep = ShownStep & { readonly results: Map<string, ShownResult> };
 
-/** Collects the items that people read on the path of a record. */
+/** Collects the items that people see, from the first entry of a conversation to the latest one. */
 class ShownPath {
   readonly items: Shown[] = [];
   /** The answer to which the next response belongs. */
   answer: OpenAnswer | undefined = undefined;
   private readonly pending: SessionRecord['pending'];
   private readonly steps: OpenStep[] = [];
-  /** The messages that joined the answer after its last response. */
+  /** User messages that a run read after the last response of the answer. */
   private readonly joined: ShownMessage[] = [];
   /** The runs that have turns in the current answer. */
   private readonly answering = new Set<string | undefined>();
-  /** The runs that already have an answer. */
+  /** The runs whose id is already the id of an answer. */
   private readonly answered = new Set<string>();
-  /** The runs that denied an answer and have already announced the model about it. */
+  /** The runs whose first user message was found. After a denial, this message tells the model about it. */
   private readonly announced = new Set<string>();
 
   constructor(private readonly record: SessionRecord) {
@@ -125,12 +129,12 @@ class ShownPath {
     this.items.push(...shown);
   }
 
-  /** True for a message that joined a resumed run after the results of its calls. */
+  /** Returns true for a message that a resumed run read after the results of its waiting calls. */
   private isResumed({ run, body }: Entry): boolean {
     return (body as MessageBody).post !== undefined && this.answering.has(run);
   }
 
-  /** Ends the answer. A message without a later response becomes a separate item. */
+  /** Ends the current answer. Messages after its last response become separate items. */
   private endAnswer(): void {
     this.items.push(...this.joined.splice(0));
     this.answer = undefined;
@@ -138,8 +142,8 @@ class ShownPath {
   }
 
   /**
-   * Adds the marker of a summary. Adds it before the answer that it interrupts, because a page continues only its last
-   * message.
+   * Adds the marker of a summary. If it interrupts an answer, adds it before the answer, because a page continues only
+   * its last message.
    */
   private addSummary(summary: Shown): void {
     const at = this.answer === undefined ? -1 : this.items.indexOf(this.answer);
@@ -174,8 +178,8 @@ class ShownPath {
   }
 
   /**
-   * Returns the results from the page. While the run that continues with these results still answers, the history ends
-   * before them.
+   * Returns the results that the page sent for the calls of a message. They come from the decisions, because the
+   * history of an active run ends before its entries with tool results.
    */
   private givenResults({ id: entry }: Entry, message: AssistantMessage): readonly ToolResultPart[] {
     return toolCallsOf(message).flatMap((call) => {
@@ -184,7 +188,7 @@ class ShownPath {
     });
   }
 
-  /** True for the message that tells the model about a denied answer. */
+  /** Returns true for the message that tells the model about a denied answer. People do not see it. */
   private isDenial({ run, body }: Entry): boolean {
     if ((body as MessageBody).post !== undefined || run === undefined || this.announced.has(run)) return false;
     this.announced.add(run);

@@ -1,4 +1,4 @@
-/** A nested run, as a page shows it. */
+/** The state of a nested run, for a page. A nested run is a run that a tool call of another run has started. */
 export interface UINestedRun {
   readonly runId: string;
   readonly agent: string;
@@ -11,7 +11,7 @@ export interface UINestedRun {
 
 /** A turn of a nested run. */
 export interface UINestedStep {
-  /** The run of the step. */
+  /** The id of the nested run. */
   readonly runId: string;
   readonly turn: number;
   readonly text: string;
@@ -33,7 +33,7 @@ export interface UINestedCall {
   readonly by?: string | undefined;
 }
 
-/** A part of the page. A later part with the same id replaces it. */
+/** The state of a nested run or of one of its turns, for a page. A later part with the same id replaces it. */
 export type NestedPart =
   | { readonly type: 'nested-run'; readonly id: string; readonly data: UINestedRun }
   | { readonly type: 'nested-step'; readonly id: string; readonly data: UINestedStep };

@@ -11,24 +11,24 @@ import type { StreamTexts } from '../stream-texts.js';
 import { SuspendedResponse } from '../suspended-response.js';
 import type { NestedPart, UINestedCall, UINestedRun } from './nested-part.js';
 
-/** The page that shows the runs. */
+/** The settings of a page that shows nested runs: its error texts, and its right to decide. */
 export interface NestedPage extends StreamTexts {
-  /** True if the page may decide on calls. */
+  /** True if the person on the page may decide on tool calls. */
   readonly decides: boolean;
 }
 
-/** The minimum number of new characters for which the text of a step is sent again. */
+/** The minimum number of new characters after which the text of a step is sent again. */
 const MIN_GROWTH = 200;
 
 type EndedCall = Pick<AgentEventOf<'tool-end'>, 'callId' | 'name' | 'result'>;
 type Push = (part: NestedPart) => void;
 
 /**
- * Converts the events of nested runs to parts of the page: one for each run, and one for each turn. A part is sent
- * again when a call or the end of the run changes it.
+ * Converts the events of nested runs to parts for a page: one for each run, and one for each turn. A part is sent again
+ * when a call or the end of the run changes it.
  *
- * Text is sent again when it has grown by a third, and by at least 200 characters. So all versions together are at most
- * five times as long as the text.
+ * Growing text is sent again only after it has grown by a third, and by at least 200 characters. So all versions
+ * together are at most five times as long as the text.
  */
 export class NestedRuns {
   /** The runs that have not ended, by their ids. */
@@ -39,7 +39,10 @@ export class NestedRuns {
     private readonly push: Push,
   ) {}
 
-  /** Reads an event of the enclosing run, with an empty path, or of a nested run. */
+  /**
+   * Reads an event of a nested run, or of the outermost run. `path` has the ids of the enclosing tool calls, and is
+   * empty for the outermost run.
+   */
   read(event: AgentEvent, path: readonly string[]): void {
     const { type, runId } = event;
     if (type === 'tool-end' && event.result !== undefined) this.cut([...path, event.callId], event.result.isError);
@@ -53,7 +56,10 @@ export class NestedRuns {
     } else if (type === 'run-end') this.cut(path);
   }
 
-  /** Ends the nested runs that are still open although their call has a result or their run has ended. */
+  /**
+   * Ends the nested runs below `path` that have not ended. Called when their tool call has a result or the outermost
+   * run has ended.
+   */
   cut(path: readonly string[], isError?: boolean): void {
     for (const [runId, run] of this.open) {
       if (!path.every((id, at) => run.path[at] === id)) continue;
@@ -66,9 +72,9 @@ export class NestedRuns {
 /** A nested run, and its current turn. */
 class OpenRun {
   private step: OpenStep | undefined = undefined;
-  /** The number of turns of the earlier run that this run continues. */
+  /** The number of turns of the earlier run that this run resumes. */
   private turnsBefore = 0;
-  /** True if the last model call returned no response. Then its text is taken back, unless the run was aborted. */
+  /** True if the last model call returned no response. Its text is then removed, unless the run was stopped. */
   private failed = false;
   private failure: Pick<UINestedRun, 'status' | 'errorText'> | undefined = undefined;
   private readonly suspension = new SuspendedResponse();
@@ -85,7 +91,7 @@ class OpenRun {
     return this.run.path;
   }
 
-  /** Shows the earlier turn that the run continues, with its calls and results. */
+  /** Shows the last turn of the earlier run that this run resumes, with its calls and results. */
   goOn({ turn, message, results }: EarlierTurn): void {
     this.turnsBefore = turn;
     const step = this.at(0);
@@ -157,7 +163,7 @@ class OpenRun {
     this.failed = false;
   }
 
-  /** Shows the denial of a call by a resumed run. No other event reports it. */
+  /** Shows that a resumed run has denied a call. No other event reports this. */
   private readDecision({ decision: { point, type, call, reason, turn } }: AgentEventOf<'decision'>): void {
     if (point !== 'resume' || type !== 'block' || call === undefined) return;
     const step = this.at(turn);
@@ -194,7 +200,7 @@ class OpenStep {
     private readonly push: (step: OpenStep) => void,
   ) {}
 
-  /** Appends streamed text. A new attempt replaces the text of the previous attempt. */
+  /** Appends streamed text. If `attempt` is new, first removes the text of the previous attempt. */
   write({ attempt, text }: AgentEventOf<'text-delta'>): void {
     if (attempt !== this.attempt) this.text = '';
     this.attempt = attempt;
@@ -237,8 +243,8 @@ class OpenStep {
   }
 
   /**
-   * Sends the step if its text has changed since it was last sent. A change of a call needs no `flush`, because
-   * `change` sends the step.
+   * Sends the step if its text has changed since it was last sent. Calls need no `flush`, because `change` sends each
+   * change at once.
    */
   flush(): void {
     if (this.text !== this.sent) this.send();

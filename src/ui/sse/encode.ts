@@ -13,11 +13,14 @@ const SSE_HEADERS = {
 export interface EventWriter<Item> {
   /** Returns the server-sent event of an item. */
   readonly encode: (item: Item) => string;
-  /** A string to append after the last item. */
+  /** A string to send after the last item. */
   readonly end?: string;
 }
 
-/** Returns a response with server-sent events. `headers` are added to the headers of such a response. */
+/**
+ * Returns a response with server-sent events. `headers` are added to the usual headers for events, and may replace
+ * them.
+ */
 export function eventStreamResponse(
   body: ReadableStream<Uint8Array>,
   headers: Readonly<Record<string, string>> | undefined,

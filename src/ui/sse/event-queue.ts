@@ -7,13 +7,13 @@ import { replayOf } from '../history/replay.js';
 export interface Converter<Item> {
   /** Returns the items of an event. Returns an empty array for events that the client does not need. */
   convert(event: AgentEvent): readonly Item[];
-  /** Returns the items for a run that failed before its first event. */
+  /** Returns the items for the error of a run that failed before its first event. */
   fail(error: unknown): readonly Item[];
 }
 
 /**
- * The rule for joining waiting items. Waiting items of the same type and key become one item. No item is joined across an
- * item of another type or without a key.
+ * The rule for joining items that wait for a slow client. Items of the same type and key become one item. Items are not
+ * joined across an item that has another type or no key.
  */
 export interface Joining<Item extends { readonly type: string }> {
   /** Returns the key of an item. Returns undefined for an item that is never joined. */
@@ -21,12 +21,13 @@ export interface Joining<Item extends { readonly type: string }> {
   join(waiting: Item, next: Item): Item;
 }
 
-/** A conversion of events, with its rule for joining items. */
+/** Converts events, and joins items that wait for a slow client. */
 export interface Conversion<Item extends { readonly type: string }> extends Converter<Item>, Joining<Item> {}
 
 /**
- * The converted events of a run. The run does not wait for a slow reader. Waiting deltas are joined, so that the memory
- * of waiting items is limited by the text of the run. The failure of a run is converted too.
+ * A queue of the converted events of a run. The run does not wait for a slow client. Waiting deltas are joined, so that
+ * the memory of the queue is limited by the text of the run. The error of a run that failed before its first event is
+ * converted too.
  */
 export class EventQueue<Item extends { readonly type: string }> {
   private items: Item[] = [];
@@ -90,8 +91,8 @@ export class EventQueue<Item extends { readonly type: string }> {
   }
 
   /**
-   * Returns the index of the waiting item that the item can be joined with. The search ends at the first item without a
-   * key or of another type, so it passes only deltas of parallel calls.
+   * Returns the index of the waiting item with which `item` can be joined. Searches backwards and stops at an item that
+   * has another type or no key. So only deltas of parallel calls are skipped.
    */
   private joinablePosition(item: Item): number | undefined {
     const { items, conversion } = this;

@@ -11,7 +11,7 @@ import { userMessageOf } from '../user-content.js';
  * Reads a body `{ id, message, messageId }` or `{ id, decisions }`. A message is a string or an array of text and file
  * parts.
  *
- * `messageId` is optional: a message that is sent again with its id is stored once, and other text under the same id
+ * `messageId` is optional. With it, a message that is sent twice is stored once. Another text under the same id
  * replaces the message.
  *
  * Decisions are an object by call id, with the values `'approve'`, `'deny'`, `{ deny: reason }`, `{ approve: input }`
@@ -39,7 +39,7 @@ function readMessage(body: unknown): Extract<UIRequest, { readonly type: 'messag
   return { ...sent, message: userMessageOf(message, '`message`') };
 }
 
-/** A message for the active run. */
+/** The parsed body of a request that sends a message to the active run. */
 export interface SendBody {
   readonly message: UserMessage;
   readonly messageId: string | undefined;
@@ -56,7 +56,7 @@ export function readSend(body: unknown): SendBody {
   throw invalidBody('`when`', "'now', 'after-turn' or 'after-answer'", when);
 }
 
-/** Reads the id of a waiting message in a body `{ id, messageId }`. */
+/** Reads the id of a message that no run has read yet, in a body `{ id, messageId }`. */
 export function readMessageId(body: unknown): string {
   const { messageId } = Object(body) as Readonly<Record<string, unknown>>;
   if (typeof messageId !== 'string' || messageId === '') {
@@ -65,13 +65,13 @@ export function readMessageId(body: unknown): string {
   return messageId;
 }
 
-/** Reads the id of a chat. */
+/** Checks the id of a chat. Throws a UIBodyInvalidError if it is invalid. */
 export function readChatId(id: unknown): string {
   if (typeof id !== 'string' || id === '') throw invalidBody('`id`', 'a non-empty string', id);
   return id;
 }
 
-/** Reads decisions by call id. */
+/** Checks an object with decisions by call id. Throws a UIBodyInvalidError if a decision is invalid. */
 export function readDecisions(decisions: unknown): Record<string, UIDecision> {
   if (!isObject(decisions) || Object.keys(decisions).length === 0) {
     throw invalidBody('`decisions`', 'an object with at least one decision', decisions);
@@ -84,7 +84,7 @@ export function readDecisions(decisions: unknown): Record<string, UIDecision> {
   );
 }
 
-/** Returns a decision without unknown members, because the record stores it. */
+/** Returns a decision without unknown members, because decisions are stored. */
 function withoutOthers(decision: UIDecision): UIDecision {
   if (typeof decision === 'string') return decision;
   if (isEdit(decision)) return { approve: decision.approve };

@@ -2,7 +2,9 @@ import { type Clock, withinMs } from '../../internal/clock.js';
 
 const COMMENT = new TextEncoder().encode(': keep-alive\n\n');
 
-/** Adds a comment to server-sent events after `ms` of silence, because proxies close a silent connection. */
+/**
+ * Adds a comment to server-sent events after `ms` milliseconds of silence, because proxies close a silent connection.
+ */
 export function keepAlive(events: ReadableStream<Uint8Array>, ms: number, clock: Clock): ReadableStream<Uint8Array> {
   const reader = events.getReader();
   let reading: ReturnType<typeof reader.read> | undefined;

@@ -9,7 +9,7 @@ export interface ListenerResponse extends ServerResponseLike {
 /** The members of a Fastify request that `toNodeListener` uses. */
 export interface FastifyRequestLike {
   readonly raw: ServerRequestLike;
-  /** The parsed body. */
+  /** The body that Fastify has parsed. */
   readonly body?: unknown;
   readonly originalUrl?: string | undefined;
 }
@@ -23,7 +23,7 @@ export interface FastifyReplyLike {
   getHeaders(): Readonly<Record<string, number | string | string[] | undefined>>;
 }
 
-/** The members of the response of Node that belongs to a Fastify reply. */
+/** The members of Node's response that `toNodeListener` uses, if it belongs to a Fastify reply. */
 interface FastifyResponseLike extends ListenerResponse {
   /** Sets a header, which is sent with the other headers. */
   setHeader(name: string, value: number | string | readonly string[]): unknown;
@@ -44,7 +44,10 @@ interface Exchange {
   readonly response: ListenerResponse;
 }
 
-/** Returns the request and the response of Node. Tells the framework not to send the response. */
+/**
+ * Returns Node's request and response from the arguments that a framework passes. Tells Fastify and Koa not to send a
+ * response themselves.
+ */
 export function exchangeOf(first: object, second: object | undefined): Exchange {
   if ('raw' in first) return exchangeOfFastify(first as FastifyRequestLike, second as FastifyReplyLike);
   if ('req' in first && 'res' in first) return exchangeOfKoa(first as KoaContextLike);

@@ -8,7 +8,9 @@ import {
 import { type ServerRequestLike, toRequest } from './node-request.js';
 import { pipeResponse } from './pipe.js';
 
-/** A listener for `node:http`, Express and Nest, a route handler of Fastify, and a middleware of Koa. */
+/**
+ * A function that is a listener for `node:http`, Express and Nest, a route handler of Fastify, and a middleware of Koa.
+ */
 export interface NodeListener {
   (request: ServerRequestLike, response: ListenerResponse): Promise<void>;
   (request: FastifyRequestLike, reply: FastifyReplyLike): Promise<void>;
@@ -16,8 +18,8 @@ export interface NodeListener {
 }
 
 /**
- * Returns a listener that answers with a web handler, for `node:http`, Express, Nest, Fastify and Koa. Aborts the
- * signal of the request if the client disconnects. If a parser has already read the body, uses `request.body`.
+ * Converts a handler of web requests to a listener for `node:http`, Express, Nest, Fastify and Koa. If the client
+ * disconnects, the signal of the request aborts. If a parser has already read the body, uses `request.body`.
  *
  * @example
  * import { createServer } from 'node:http';

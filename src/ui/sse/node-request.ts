@@ -2,17 +2,17 @@
 export interface ServerRequestLike extends AsyncIterable<Uint8Array> {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
-  /** The original path, from before an Express router removed its prefix. */
+  /** The path of the request before an Express router removed its prefix. */
   readonly originalUrl?: string | undefined;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The body that a parser of Express has read. */
   readonly body?: unknown;
-  /** True if a part of the stream has been read. */
+  /** True if other code has read a part of the stream. */
   readonly readableDidRead?: boolean | undefined;
   readonly socket?: object | undefined;
 }
 
-/** A request of Node, with the parsed body and the full path from its framework. */
+/** A request of Node, with the parsed body and the full path that its framework has stored. */
 export interface Incoming {
   readonly stream: ServerRequestLike;
   readonly url: string | undefined;
@@ -20,8 +20,8 @@ export interface Incoming {
 }
 
 /**
- * Converts a request of Node to a web request. If the body was read but no parser has kept it, the request has a used
- * body.
+ * Converts a request of Node to a web request. If other code has read the body without storing it, the body of the web
+ * request is already used, which the handler reports.
  *
  * Returns undefined if the URL, the method or a header is invalid.
  */
@@ -54,7 +54,7 @@ function toHeaders(headers: ServerRequestLike['headers']): Headers {
   return all;
 }
 
-/** Stands for a body that was read and not kept. */
+/** Stands for a body that other code has read without storing it. */
 const USED = '';
 
 function bodyOf({ stream, body }: Incoming): ReadableStream<Uint8Array> | Uint8Array | string {

@@ -8,7 +8,7 @@ export interface ServerResponseLike {
   write(chunk: Uint8Array): boolean;
   /** Ends the response. */
   end(): unknown;
-  /** Adds a listener for the next event. */
+  /** Adds a listener for one event. */
   once(event: 'drain' | 'close' | 'error', listener: () => void): unknown;
   /** Removes a listener. */
   off(event: 'drain' | 'close' | 'error', listener: () => void): unknown;

@@ -34,7 +34,9 @@ export interface SSEResult {
   readonly status: RunResult['status'];
   /** The text of the answer. Empty for a suspended answer, whose text is in `pending`. */
   readonly text: string;
-  /** The calls or the answer that wait. Empty for a page of a person who may not decide. */
+  /**
+   * The tool calls or the answer that wait for a decision or a result. Empty if the person on the page may not decide.
+   */
   readonly pending: readonly (SSEPendingCall | SSEPendingAnswer)[];
   readonly usage: Usage;
 }
@@ -51,7 +53,7 @@ export type SSEEvent = SSERunEvent & {
   readonly runId?: string | undefined;
 };
 
-/** The members of an event by its type. */
+/** The members of an event, by its type. */
 export type SSERunEvent =
   | {
       readonly type: 'run-start';

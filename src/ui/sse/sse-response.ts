@@ -10,9 +10,9 @@ import { sseConverter } from './to-sse-events.js';
 
 /** Options of `sseResponse`. */
 export interface SSEResponseOptions extends PageOptions {
-  /** The `Last-Event-ID` of a page that comes back. Skips the events of its run up to this id. */
+  /** The `Last-Event-ID` header of a page that reconnects. Skips the events of its run up to this id. */
   readonly after?: string | undefined;
-  /** Further headers of the response. */
+  /** Headers to add to the response. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -22,7 +22,7 @@ const rules = { ...pageRules, after: text, headers: anything } satisfies OptionT
  * Returns a web response with the events of a run as server-sent events. `event` is the type of the event, and `data`
  * is JSON. `id` is the id of the run with the number of its events so far.
  *
- * Waiting deltas of one attempt are joined. A disconnected client aborts the run.
+ * For a slow client, waiting deltas of one model attempt are joined. A disconnected client aborts the run.
  *
  * @example
  * const get = () => sseResponse(agent.stream('Hello'));
@@ -61,7 +61,10 @@ interface NumberedEvent {
   readonly id?: string;
 }
 
-/** Joins waiting deltas of one attempt. Keeps only the latest progress of a tool call. */
+/**
+ * Joins events that wait for a slow client. Deltas of one model attempt become one. Of the progress of a tool call,
+ * only the latest is kept.
+ */
 const joining: Joining<NumberedEvent> = {
   keyOf({ event }) {
     const { type, runId = '' } = event;

@@ -9,13 +9,13 @@ import { SuspendedResponse } from '../suspended-response.js';
 import type { Converter } from './event-queue.js';
 import type { SSEEvent, SSEPendingAnswer, SSEPendingCall, SSEResult, SSERunEvent } from './sse-event.js';
 
-/** Options of the conversion of one run. */
+/** Options for converting one run to server-sent events. */
 export interface SSEConverterOptions extends StreamTexts {
-  /** True if the page receives the calls and the answer that wait for decisions. */
+  /** True if the person on the page may decide. Only then the page receives the calls and the answer that wait. */
   readonly decides: boolean;
 }
 
-/** Returns the functions that convert the events of one run to the events for a page. */
+/** Returns functions that convert the events of one run to server-sent events. */
 export function sseConverter(options: SSEConverterOptions): Converter<SSEEvent> {
   const own = new OwnEvents();
   const suspensions = new Map<string, SuspendedResponse>();

@@ -159,7 +159,7 @@ describe('a tool that an AG-UI page sends', () => {
 
     expect(model.requests[0]?.tools.map(({ name }) => name)).not.toContain('askColour');
     expect(logger.lines).toEqual([
-      'warn: The handler ignores the `tools` of its pages. Set the option `pageTools: true` to offer them.',
+      'warn: The handler ignores the `tools` of its pages. Set the option `pageTools: true` to offer them to the model.',
     ]);
   });
 });
@@ -190,7 +190,7 @@ describe('refuses', () => {
 
     const forged = run(client, { tools: [askColour], resume });
 
-    await expect(forged).rejects.toThrow(`HTTP 409: The tool call "${id}" does not wait for a result of the page`);
+    await expect(forged).rejects.toThrow(`HTTP 409: The tool call "${id}" does not wait for a result from the page`);
     expect(model.requests).toHaveLength(1);
   });
 

@@ -84,7 +84,7 @@ test.each([
   expect(response.status).toBe(403);
   const { error } = (await response.json()) as { readonly error: { readonly message: string } };
   expect(error.message).toBe(
-    `The origin "${headers.origin}" must be that of the server, "${own}", or one of \`origins\`. ` +
+    `The origin "${headers.origin}" must be the origin of the server, "${own}", or one of \`origins\`. ` +
       'Behind a proxy, set `trustProxy`, or let the proxy pass the `Host` header on.',
   );
 });

@@ -210,7 +210,7 @@ test('sends no text of a suspended AG-UI answer that `holdStream` delays, and no
   expect((await loadHistory(handler)).messages).toMatchObject([{ role: 'user' }, { content: 'Good day.' }]);
 });
 
-const MISSING = ['ERR_UI_DECISION_MISSING', expect.stringContaining('Open: "answer"')];
+const MISSING = ['ERR_UI_DECISION_MISSING', expect.stringContaining('wait for a decision: "answer"')];
 const UNKNOWN = ['ERR_UI_CALL_UNKNOWN', expect.stringContaining('call_1')];
 const INVALID = ['ERR_UI_BODY_INVALID', expect.stringContaining('answer')];
 const decide = (decisions: object) => ({ route: '/decide', body: { id: 'chat', decisions } });
