@@ -4,7 +4,7 @@ import { type GroupDraft, type ItemDraft, type LaneDraft, Lanes } from './drafts
 import { lifecycleOrder } from './lifecycle-order.js';
 import type { Mark, Story } from './story.js';
 
-/** Arranges the records of a trace for the page. */
+/** Arranges the records of a trace as items on a timeline, for the trace page. */
 export function buildStory(records: readonly TraceRecord[]): Story {
   const builder = new StoryBuilder(records);
   records.forEach((record, index) => {
@@ -20,15 +20,15 @@ export function buildStory(records: readonly TraceRecord[]): Story {
   return { records, findings, groups, items, itemOf: builder.itemOf, callers: builder.callers };
 }
 
-/** The items of a run that have not ended. */
+/** A run of the trace, and its turn and model call that have not ended yet. */
 interface OpenRun {
   readonly group: GroupDraft;
   turn: ItemDraft | undefined;
-  /** The index of the first record of the turn's model call and its hooks. */
+  /** The index of the record at which the latest model call of the run started, including its hooks. */
   begun: number;
-  /** The index of the first record of the current attempt. */
+  /** The index of the record at which the latest attempt of this model call started. */
   asked: number;
-  /** The index of the last record of the run. */
+  /** The index of the latest record of the run. */
   last: number;
 }
 
@@ -40,7 +40,7 @@ class StoryBuilder {
   readonly itemOf = new Map<number, ItemDraft>();
   readonly callers = new Map<string, ItemDraft>();
   private readonly runs = new Map<string, OpenRun>();
-  /** The open tool calls, by path: the ids of the enclosing tool calls and of the call. */
+  /** The items of the tool calls, by path: the ids of the enclosing tool calls and of the call. */
   private readonly calls = new Map<string, ItemDraft>();
 
   constructor(private readonly records: readonly TraceRecord[]) {}
@@ -65,7 +65,7 @@ class StoryBuilder {
     this.runs.set(runId, { group, turn: undefined, begun: index, asked: index, last: index });
   }
 
-  /** Adds an item that ends at the record to a lane. Without `from`, the item also starts at this record. */
+  /** Adds an item that ends at the record `index` to a lane. Without `from`, the item also starts there. */
   add(lane: LaneDraft, index: number, { from = index, ms, ...drawn }: Drawn): ItemDraft {
     const { runId, turn } = { turn: undefined, ...this.records[index] } as { runId: string; turn: number | undefined };
     const item = { ...drawn, id: index, lane, runId, turn, from, to: index, isOpen: false, ms };
@@ -76,12 +76,12 @@ class StoryBuilder {
     return item;
   }
 
-  /** Adds an item without a duration to the lane of the turns. */
+  /** Adds an item without a duration to the lane with the turns. */
   note({ group }: OpenRun, index: number, drawn: Drawn): void {
     this.add(this.lanes.lane(group, 'turns', group.agent), index, drawn);
   }
 
-  /** Adds an item that ends at a later record. */
+  /** Adds an item that starts at the record `index` and has not ended. `close` sets its end. */
   open(lane: LaneDraft, index: number, drawn: Drawn): ItemDraft {
     const item = this.add(lane, index, drawn);
     item.isOpen = true;
@@ -133,8 +133,8 @@ const DECISION_MARKS: Readonly<Record<string, Mark>> = {
 };
 
 /**
- * The function that adds the items of each type of record. A type without an entry becomes a note in the lane of the
- * turns; a type with `undefined` is skipped.
+ * The function that adds the items of each type of record. A type without an entry becomes a note in the lane with the
+ * turns. An empty function skips its type.
  */
 const BUILDERS: { readonly [Type in TraceRecord['type']]?: (scene: Scene, record: TraceRecordOf<Type>) => void } = {
   'turn-start'({ builder, run, index }, { turn }) {

@@ -1,19 +1,19 @@
 import type { TraceRecord, TraceRecordOf } from '../../trace/record.js';
 import type { Item, Mark, Story } from './story.js';
 
-/** One block of the conversation, as people read it. */
+/** One block of the conversation: a message, a tool call, a note or an error. */
 export interface Block {
   readonly role: 'user' | 'assistant' | 'reasoning' | 'call' | 'note' | 'error';
   readonly who: string;
   readonly text: string;
   /** The arguments of a tool call. */
   readonly input?: string | undefined;
-  /** The ids of the nested runs of a tool call. */
+  /** The ids of the nested runs that a tool call has started. */
   readonly inside?: readonly string[] | undefined;
   readonly mark: Mark;
   readonly depth: number;
   readonly runId: string;
-  /** The index of the record that contains the text. */
+  /** The position in the trace of the record that contains the text. */
   readonly index: number;
   readonly item: Item | undefined;
 }
@@ -23,7 +23,7 @@ export function jsonText(value: unknown, indent = 0): string {
   return typeof value === 'string' ? value : (JSON.stringify(value, null, indent) ?? '');
 }
 
-/** Returns the conversation of a run and of its nested runs, in order. */
+/** Returns the blocks of the conversation of a run and its nested runs, in order. */
 export function conversationOf(story: Story): readonly Block[] {
   const agents = new Map<string, string>();
   return story.records.flatMap((record, index) => {
@@ -71,7 +71,7 @@ function blocksIn(place: Place, record: TraceRecord): readonly BlockContent[] {
   }
 }
 
-/** Returns the block of a tool call. The block is placed at the start of the call, before its nested runs. */
+/** Returns the block of a tool call with its result. It stands at the start of the call, before its nested runs. */
 function callOf({ story, item }: Place, { name, input }: TraceRecordOf<'tool-start'>): BlockContent {
   const end = item?.isOpen === false ? story.records[item.to] : undefined;
   const inside = [...story.callers].flatMap(([runId, caller]) => (caller === item ? [runId] : []));

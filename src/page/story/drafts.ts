@@ -1,25 +1,28 @@
 import type { Group, Item, Lane } from './story.js';
 
-/** A mutable version of a type, for values that are still being built. */
+/** A mutable version of a type, for a value that is still being built. */
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** A lane to which items are still added. */
+/** A lane of the timeline to which items are still added. */
 export type LaneDraft = Omit<Lane, 'items' | 'group'> & { readonly group: GroupDraft; readonly items: ItemDraft[] };
 
-/** An item that may not have ended yet. */
+/** An item of the timeline that may not have ended yet. */
 export type ItemDraft = Omit<Draft<Item>, 'lane'> & { readonly lane: LaneDraft };
 
-/** A group to which lanes are still added. */
+/** A group of lanes to which lanes are still added. */
 export interface GroupDraft extends Omit<Group, 'lanes' | 'parent'> {
   readonly parent: LaneDraft | undefined;
   lanes: LaneDraft[];
 }
 
-/** Holds the groups and their lanes. */
+/** Creates the groups and lanes of the timeline, each once. */
 export class Lanes {
   readonly groups = new Map<string, GroupDraft>();
 
-  /** Returns the group of the nested runs that an agent has below a lane. */
+  /**
+   * Returns the group of an agent. `parent` is the lane of the tool that started its nested runs, or undefined for the
+   * outermost run.
+   */
   group(agent: string, parent: LaneDraft | undefined): GroupDraft {
     const key = parent === undefined ? agent : `${parent.group.key}\n${parent.name}\n${agent}`;
     const depth = parent === undefined ? 0 : parent.group.depth + 1;
@@ -36,7 +39,10 @@ export class Lanes {
     return lane;
   }
 
-  /** Returns the groups and their lanes in the order of the page. `order` lists the names of the lifecycles. */
+  /**
+   * Returns the groups in the order in which the page shows them, with their lanes in order. `order` lists the names of
+   * the lifecycles.
+   */
   inOrder(order: readonly string[]): GroupDraft[] {
     const place = ({ kind, name }: LaneDraft) => KINDS.indexOf(kind) * 10_000 + order.indexOf(name);
     for (const group of this.groups.values()) group.lanes.sort((a, b) => place(a) - place(b));

@@ -1,8 +1,8 @@
 import type { TraceRecord } from '../../trace/record.js';
 
 /**
- * Returns the names of the lifecycles in the order in which their hooks begin. A hook is recorded when it ends, so the
- * records of wrap hooks are in the opposite order.
+ * Returns the names of the lifecycles in the order in which their hooks start. Hooks are recorded when they end, so the
+ * records of hooks such as `wrapToolCall` have the opposite order.
  */
 export function lifecycleOrder(records: readonly TraceRecord[]): readonly string[] {
   const order: string[] = [];

@@ -1,13 +1,16 @@
-/** A line of a diff. */
+/** A line of a comparison of two texts. */
 export interface DiffLine {
   readonly kind: 'same' | 'gone' | 'new';
   readonly text: string;
 }
 
-/** Longer texts are shown without a comparison, because its table would grow with the product of their lengths. */
+/**
+ * Maximum number of lines to compare. Longer texts are only shown one after the other, because the comparison needs a
+ * table that grows with the product of their lengths.
+ */
 const MOST_LINES = 500;
 
-/** Compares two texts line by line. */
+/** Compares two texts line by line. Returns all lines of both, each marked as same, gone or new. */
 export function lineDiff(before: string, after: string): readonly DiffLine[] {
   const a = before.split('\n');
   const b = after.split('\n');
@@ -33,7 +36,10 @@ export function lineDiff(before: string, after: string): readonly DiffLine[] {
   return found;
 }
 
-/** Returns the length of the longest common subsequence of `a` from i and `b` from j, for each i and j. */
+/**
+ * Returns the length of the longest common subsequence of the lines of `a` from i on and of `b` from j on, for each i
+ * and j.
+ */
 function commonLengths(a: readonly string[], b: readonly string[]): Uint16Array {
   const width = b.length + 1;
   const table = new Uint16Array((a.length + 1) * width);

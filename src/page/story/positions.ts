@@ -1,9 +1,10 @@
 import type { TraceRecord } from '../../trace/record.js';
 
 /**
- * Returns the position of each record on the time line, in pixels from 0 to `width`.
+ * Returns the position of each record on the timeline, in pixels from 0 to `width`.
  *
- * Half of the width represents time, the other half the number of records, so that short records are also readable.
+ * Half of the width is divided by time. The other half is divided equally among the records, so that short ones are
+ * readable too.
  */
 export function positionsOf(records: readonly TraceRecord[], width: number): Float64Array {
   const times = records.map(writtenAt);
@@ -21,8 +22,8 @@ export function positionsOf(records: readonly TraceRecord[], width: number): Flo
 }
 
 /**
- * Returns the time at which a record was written. Records of hooks and model calls contain the time of their start, and
- * are written at their end.
+ * Returns the time at which a record was written. Records of hooks and model calls are written at their end, but
+ * contain the time of their start.
  */
 function writtenAt(record: TraceRecord): number {
   return record.type === 'hook' || record.type === 'model-call' ? record.at + record.ms : record.at;

@@ -1,32 +1,32 @@
 import type { Finding } from '../../trace/explain/finding.js';
 import type { TraceRecord } from '../../trace/record.js';
 
-/** A traced run in the form of the page: lanes of items over time, and the conversation. */
+/** A traced run as the page shows it: its findings, and a timeline of items in lanes and groups. */
 export interface Story {
   readonly records: readonly TraceRecord[];
   readonly findings: readonly Finding[];
-  /** The agent of the outermost run, and the agents of nested runs, in the order of their lanes. */
+  /** The groups of the timeline, from top to bottom. The first one is the agent of the outermost run. */
   readonly groups: readonly Group[];
-  /** The items in the order of their start. */
+  /** The items of the timeline, in the order of their start. */
   readonly items: readonly Item[];
-  /** The items by the indices of their records. */
+  /** The items of the timeline, by the positions of their records in the trace. */
   readonly itemOf: ReadonlyMap<number, Item>;
   /** The tool calls that started nested runs, by the id of the nested run. */
   readonly callers: ReadonlyMap<string, Item>;
 }
 
-/** The runs of one agent in one place: the outermost run, or all nested runs that a tool has started. */
+/** A group of lanes for one agent: the outermost run, or all nested runs of the agent that one tool has started. */
 export interface Group {
-  /** Identifies the group. Stays the same in a longer version of the trace. */
+  /** Identifies the group. It stays the same when the trace grows. */
   readonly key: string;
   readonly agent: string;
   readonly depth: number;
-  /** The lane of the tool that started these runs. Undefined for the outermost run. */
+  /** The lane of the tool that started the runs of this group. Undefined for the outermost run. */
   readonly parent: Lane | undefined;
   readonly lanes: readonly Lane[];
 }
 
-/** A row of the timeline. */
+/** A row of the timeline, for example for one tool or one lifecycle. */
 export interface Lane {
   readonly kind: 'turns' | 'lifecycle' | 'model' | 'context' | 'tool';
   readonly name: string;
@@ -34,12 +34,12 @@ export interface Lane {
   readonly items: readonly Item[];
 }
 
-/** The state of an item, which decides its colour. */
+/** The state of an item, which decides its color. */
 export type Mark = 'fine' | 'failed' | 'denied' | 'changed' | 'waits' | 'note';
 
-/** Something that happened in a run. */
+/** A bar or a mark on the timeline, for something that happened in a run. */
 export interface Item {
-  /** The index of the record of the item. Stays the same in a longer version of the trace. */
+  /** The position of the item's record in the trace. It stays the same when the trace grows. */
   readonly id: number;
   readonly kind: 'turn' | 'model' | 'hook' | 'tool' | 'decision' | 'event' | 'failure';
   readonly lane: Lane;
@@ -47,10 +47,10 @@ export interface Item {
   readonly turn: number | undefined;
   readonly title: string;
   readonly mark: Mark;
-  /** The indices of the first and the last record of the item. */
+  /** The positions in the trace of the first and the last record of the item. */
   readonly from: number;
   readonly to: number;
-  /** True if the end of the item is not in the trace. Then `to` is the last record. */
+  /** True if the item has not ended in the trace. Then `to` is the last record of the trace. */
   readonly isOpen: boolean;
   /** The duration in milliseconds. Undefined for an item without a duration. */
   readonly ms: number | undefined;

@@ -13,7 +13,7 @@ import { type Filter, Search } from './search.js';
 import { Timeline } from './time/timeline.js';
 import { Toolbar } from './toolbar.js';
 
-/** The page of one trace. */
+/** The web page that shows a trace: toolbar, findings, timeline, details and conversation. */
 export class App {
   readonly toolbar: Toolbar;
   private readonly run = element('div', {});
@@ -52,7 +52,7 @@ export class App {
   }
 
   /**
-   * Shows a trace. If the trace is a longer version of the shown one, keeps the selection, the folding, the scroll
+   * Shows a trace. If it is a longer version of the previous one, keeps the selection, the folded rows, the scroll
    * position and the focus.
    */
   show(records: readonly TraceRecord[], isLonger = false): void {
@@ -79,7 +79,10 @@ export class App {
     this.talk.replaceChildren(this.conversation.root);
   }
 
-  /** Shows a longer version of the same trace. `again` is the selected item, which was `earlier` before. */
+  /**
+   * Shows a longer version of the same trace. `earlier` is the selected item in the previous version, and `again` is
+   * the same item in this one.
+   */
   private goOn(earlier: Item, again: Item): void {
     const { story } = this;
     this.selected = again;
@@ -101,7 +104,7 @@ export class App {
     else this.details.replaceChildren();
   }
 
-  /** Shows a finding as selected. Returns the items from the finding to its cause. */
+  /** Marks a finding as selected, and draws the path to its cause. Returns the items of this path. */
   private lead(finding: Finding | undefined): readonly Item[] {
     this.chosen = finding;
     const path = finding === undefined ? [] : redPath(this.story, finding);

@@ -2,7 +2,7 @@ import { type Block, conversationOf } from '../story/conversation.js';
 import type { Item, Story } from '../story/story.js';
 import { element, longText } from './element.js';
 
-/** The conversation beside the time line. Nested runs are folded. */
+/** The conversation beside the timeline. The messages of nested runs are folded. */
 export class Conversation {
   readonly root = element('div', { class: 'blocks' });
   private callers: Story['callers'] = new Map();
@@ -14,7 +14,7 @@ export class Conversation {
 
   constructor(private readonly select: (item: Item) => void) {}
 
-  /** Shows a trace, or a longer version of the same trace. An unchanged block keeps its element. */
+  /** Shows a trace, or a longer version of the same trace. Reuses the elements of blocks that have not changed. */
   show(story: Story): void {
     const { blocks, articles } = this;
     this.callers = story.callers;
@@ -31,20 +31,20 @@ export class Conversation {
     this.arrange();
   }
 
-  /** Hides the blocks that do not contain the text. */
+  /** Hides the blocks that do not contain the query. An empty query shows all blocks again. */
   search(query: string): void {
     this.query = query;
     this.arrange();
   }
 
-  /** Highlights the blocks of an item. */
+  /** Highlights the blocks that belong to an item of the timeline. */
   mark(item: Item): void {
     this.articles.forEach((article, index) => {
       article.classList.toggle('marked', this.blocks[index]?.item === item);
     });
   }
 
-  /** Unfolds the runs that enclose an item, and scrolls to the first block of the item. */
+  /** Unfolds the runs that enclose an item of the timeline, and scrolls to its first block. */
   reveal(item: Item): void {
     let runId: string | undefined = item.runId;
     for (; runId !== undefined; runId = this.callers.get(runId)?.runId) this.opened.add(runId);
@@ -112,14 +112,17 @@ export class Conversation {
 }
 
 /**
- * True if two versions of a block look the same. A longer version of the trace may add the result of a call and its
- * nested runs.
+ * Returns true if two versions of a block look the same. In a longer trace, a tool call may have its result and nested
+ * runs.
  */
 function isSame(a: Block, b: Block | undefined): boolean {
   return a.text === b?.text && a.mark === b.mark && a.inside?.length === b.inside?.length;
 }
 
-/** Scrolls the list without scrolling the page. Waits for the next frame, because blocks get their heights there. */
+/**
+ * Scrolls the conversation to a block, without scrolling the page. Waits for the next frame, because blocks have no
+ * height before.
+ */
 function scrollTo(article: HTMLElement): void {
   requestAnimationFrame(() => {
     const box = article.closest('section');

@@ -8,7 +8,7 @@ import { countText } from './figures.js';
 import { wordsOf } from './time/bars.js';
 import { sizesOf } from './time/context.js';
 
-/** Creates the details of an item. */
+/** Creates the panel with the details of an item: its arguments, result, errors and records. */
 export function detailsOf(story: Story, item: Item): HTMLElement {
   const { from, to, isOpen } = item;
   const last = isOpen ? from : to;
@@ -26,7 +26,7 @@ export function detailsOf(story: Story, item: Item): HTMLElement {
   );
 }
 
-/** Creates the heading of an item, with its name and its numbers. */
+/** Creates the heading of the details, with the name, the agent and the numbers of an item. */
 export function headOf(story: Story, item: Item): HTMLElement {
   const { agent } = item.lane.group;
   const where = [`agent ${agent}`, item.turn === undefined ? undefined : `turn ${item.turn}`, ...wordsOf(story, item)];

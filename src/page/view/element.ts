@@ -1,7 +1,8 @@
 import { safeText } from '../../internal/safe-text.js';
 
 /**
- * The attributes and children of an element. Strings are shown as text, without characters that hide or reorder text.
+ * The text, the attributes and the click handler of an element. Strings are shown as plain text, without characters
+ * that hide or reorder text.
  */
 export interface Parts {
   readonly class?: string | undefined;
@@ -14,7 +15,7 @@ export interface Parts {
   readonly onClick?: (() => void) | undefined;
 }
 
-/** Creates an element. */
+/** Creates an HTML element. */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   parts: Parts = {},
@@ -43,7 +44,7 @@ export function drawn(tag: string, attributes: Readonly<Record<string, string | 
 
 const STEP = 100_000;
 
-/** Shows a text. A long text is cut, with a button that shows the rest. */
+/** Creates an element that shows a text. A long text is shortened, with a button that shows more. */
 export function longText(text: string, className: string, first = 2_000): HTMLElement {
   const shown = element('pre', { class: className });
   const box = element('div', { class: 'long' }, shown);

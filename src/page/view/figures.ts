@@ -1,4 +1,4 @@
-/** Returns a time for people: `12 ms`, `1.2 s`, `2 min 5 s`. */
+/** Returns a duration for people to read: `12 ms`, `1.2 s`, `2 min 5 s`. */
 export function timeText(ms: number): string {
   const whole = Math.round(ms);
   if (whole < 1_000) return `${whole} ms`;
@@ -9,7 +9,7 @@ export function timeText(ms: number): string {
   return seconds % 60 === 0 ? minutes : `${minutes} ${seconds % 60} s`;
 }
 
-/** Returns a count for people: `999`, `1.2k`, `3.4M`. */
+/** Returns a rounded number for people to read: `999`, `1.2k`, `3.4M`. */
 export function countText(count: number): string {
   if (count < 1_000) return String(count);
   return Math.round(count / 1_000) < 1_000 ? `${trimmed(count / 1_000)}k` : `${trimmed(count / 1_000_000)}M`;

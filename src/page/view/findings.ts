@@ -4,19 +4,19 @@ import { element } from './element.js';
 
 const MOST = 100;
 
-/** Callbacks of the list of findings. */
+/** Functions that the list of findings calls when a person clicks on a finding or an item. */
 export interface FindingActions {
   choose(finding: Finding): void;
   select(item: Item): void;
 }
 
-/** A finding, and the items from the finding to its cause. */
+/** The selected finding, and the items from its effect to its cause. */
 interface Choice {
   readonly finding: Finding;
   readonly path: readonly Item[];
 }
 
-/** The list of findings. */
+/** The list of findings at the side of the page. */
 export class Findings {
   private shown: readonly Finding[] = [];
 
@@ -26,7 +26,8 @@ export class Findings {
   ) {}
 
   /**
-   * Shows the list, and the path from the selected finding to its cause. The focus stays on the same finding or step.
+   * Shows the list of findings, and below the selected one the items that lead to its cause. Keeps the focus on the
+   * same finding or item.
    */
   show({ findings }: Story, choice: Choice | undefined): void {
     const { root, actions } = this;
@@ -43,9 +44,9 @@ export class Findings {
 }
 
 /**
- * Returns the same finding in a longer version of the trace: the finding about the same part.
+ * Finds the same finding in a longer version of the trace: a finding of the same kind, run and cause.
  *
- * Its text may have other numbers. A finding about the whole run may also have other records.
+ * The numbers in its text may differ. A finding about the whole run may also have other records.
  */
 export function findAgain(findings: readonly Finding[], earlier: Finding | undefined): Finding | undefined {
   if (earlier === undefined) return undefined;

@@ -2,7 +2,7 @@ import { readTrace } from '../../trace/record-line.js';
 import type { App } from './app.js';
 import { element } from './element.js';
 
-/** A trace of the folder, as the server lists it. */
+/** A trace in the folder, as the server lists it. */
 interface Listed {
   readonly id: string;
   readonly name: string;
@@ -11,7 +11,10 @@ interface Listed {
 
 const EVERY_MS = 1_000;
 
-/** Shows the newest trace of the folder that the server follows, until a person chooses another one. */
+/**
+ * Shows the newest trace of the folder that the server serves, until a person chooses another one. Reloads the trace
+ * when it grows.
+ */
 export function followFolder(app: App): void {
   const picker = element('select', { label: 'Trace' });
   app.toolbar.add(picker);
@@ -45,7 +48,7 @@ export function followFolder(app: App): void {
   void again();
 }
 
-/** Rejects with a string, the reason, if the server refuses. */
+/** Reads a path from the server. If the server refuses, rejects with its reason as a string. */
 async function read(path: string): Promise<Response> {
   const response = await fetch(path);
   if (!response.ok) return Promise.reject(await response.text());

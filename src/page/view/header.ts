@@ -3,7 +3,7 @@ import type { Story } from '../story/story.js';
 import { element } from './element.js';
 import { countText, timeText } from './figures.js';
 
-/** Creates the heading of the page: the name of the agent, the outcome of the run, and its numbers. */
+/** Creates the heading of the page: the name of the agent, the status of the run, and its numbers. */
 export function headerOf({ records }: Story): HTMLElement {
   const [first] = records;
   const runId = first?.runId;

@@ -1,4 +1,4 @@
-/** Actions of the keys. */
+/** Functions that the keys call. */
 export interface KeyActions {
   move(by: 1 | -1): void;
   nextFinding(by: 1 | -1): void;
@@ -8,7 +8,8 @@ export interface KeyActions {
 }
 
 /**
- * Registers the keys: arrow keys move on the time line, `n` and `p` go through the findings, `/` focuses the search.
+ * Registers the keys of the page. Arrow keys move on the timeline, `n` and `p` go through the findings, `+` and `-`
+ * zoom, and `/` focuses the search.
  */
 export function onKeys(actions: KeyActions): void {
   const keys: Readonly<Record<string, () => void>> = {

@@ -1,6 +1,6 @@
 import type { Item, Story } from '../story/story.js';
 
-/** The kinds of items that a person can choose. */
+/** The filters for the items of the timeline, with their labels. */
 export const FILTERS = {
   all: 'All',
   problems: 'Problems',
@@ -12,14 +12,14 @@ export const FILTERS = {
 /** The name of a filter. */
 export type Filter = keyof typeof FILTERS;
 
-/** Only this many characters of a record are searched. */
+/** Maximum number of characters of a record that are searched. */
 const SEARCHED = 50_000;
 
-/** Finds items by the words of their records. Prepares each record once. */
+/** Finds items whose records contain a text. Converts each record to lower-case text only once. */
 export class Search {
   private readonly texts: string[];
 
-  /** `earlier` has already prepared the beginning of the same trace. */
+  /** `earlier` is the search of a shorter version of the same trace. Its texts are reused. */
   constructor(
     private readonly story: Story,
     earlier?: Search,
@@ -27,12 +27,12 @@ export class Search {
     this.texts = earlier?.texts ?? [];
   }
 
-  /** Prepares all texts in advance, so that the first search is fast. */
+  /** Converts all records to text in advance, so that the first search is fast. */
   prepare(): void {
     for (const index of this.story.records.keys()) this.textAt(index);
   }
 
-  /** Returns the items that match. Returns undefined if all items match. */
+  /** Returns the items that match a lower-case text and a filter. Returns undefined if all items match. */
   find(query: string, filter: Filter): ReadonlySet<Item> | undefined {
     if (query === '' && filter === 'all') return undefined;
     const matches = this.itemsWith(query);
@@ -41,8 +41,8 @@ export class Search {
   }
 
   /**
-   * Returns the items whose records contain the words. A record belongs to its item and to its turn, or, before the
-   * first turn, to the first item of its run.
+   * Returns the items with a record that contains the text. A record belongs to its item and to its turn. Before the
+   * first turn, it belongs to the first item of its run.
    */
   private itemsWith(query: string): ReadonlySet<Item | undefined> {
     const { records, items, itemOf } = this.story;

@@ -2,13 +2,13 @@ import { safeText } from '../../internal/safe-text.js';
 import { element } from './element.js';
 import { FILTERS, type Filter } from './search.js';
 
-/** Callbacks of the toolbar. */
+/** Functions that the toolbar calls. */
 export interface ToolbarActions {
   search(query: string, filter: Filter): void;
   zoom(factor: number): void;
 }
 
-/** The search, the filters, the zoom and the theme. */
+/** The toolbar of the page: search, filters, zoom and theme. */
 export class Toolbar {
   readonly root = element('div', { class: 'tools', label: 'Tools', attributes: { role: 'group' } });
   private readonly input = element('input', {
@@ -39,7 +39,7 @@ export class Toolbar {
     );
   }
 
-  /** Adds a control at the beginning. */
+  /** Adds a control at the start of the toolbar. */
   add(control: HTMLElement): void {
     this.root.prepend(control);
   }
@@ -52,7 +52,7 @@ export class Toolbar {
     this.count.textContent = text;
   }
 
-  /** Shows a warning, such as that the page cannot follow the folder. An empty string removes the warning. */
+  /** Shows a warning, for example that the page cannot load new traces. An empty string removes the warning. */
   warn(text: string): void {
     this.warning.textContent = safeText(text);
   }

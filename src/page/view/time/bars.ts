@@ -6,7 +6,7 @@ import { countText, timeText } from '../figures.js';
 
 const NARROWEST = 9;
 
-/** Creates the button of an item. `width` is the space of the item, in pixels. */
+/** Creates the button that shows an item on the timeline. `width` is the available space in pixels. */
 export function barOf(story: Story, item: Item, width: number): HTMLButtonElement {
   const { kind, mark, title, ms } = item;
   const isMoment = kind === 'decision' || kind === 'event' || kind === 'failure';
@@ -25,7 +25,7 @@ export function barOf(story: Story, item: Item, width: number): HTMLButtonElemen
   return bar;
 }
 
-/** Returns the numbers of an item: time, tokens and cost. */
+/** Returns the duration, the tokens and the cost of an item, for display. Leaves out missing numbers. */
 export function wordsOf(story: Story, item: Item): readonly string[] {
   const calls = item.kind === 'turn' ? callsIn(story, item) : callOf(story, item);
   const tokens = calls.reduce((sum, { usage }) => sum + (usage?.totalTokens ?? 0), 0);

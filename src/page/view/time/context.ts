@@ -5,13 +5,16 @@ import { element } from '../element.js';
 import { countText } from '../figures.js';
 import type { Placement } from './placement.js';
 
-/** A column of the context diagram, with its position. */
+/** A column of the diagram that shows the context of each model call. `x` is its position in pixels. */
 export interface Column {
   readonly x: number;
   readonly root: HTMLElement;
 }
 
-/** Returns a column for each model call. It shows how much the model read from each source. */
+/**
+ * Returns a column for each model call. Its sections show the number of characters that the model read from each
+ * source.
+ */
 export function contextColumns({ records, itemOf }: Story, placement: Placement): readonly Column[] {
   const calls = records.flatMap((record, index) => (record.type === 'model-call' ? [[record, index] as const] : []));
   const largest = calls.reduce((most, [call]) => Math.max(most, sizeOf(call)), 1);
@@ -46,7 +49,7 @@ function columnOf(call: ModelCall, colours: ReadonlyMap<string, number>): HTMLEl
 
 type ModelCall = TraceRecordOf<'model-call'>;
 
-/** Returns the sources that the model read and their sizes, the largest first. */
+/** Returns the sources that a model read in a call, with their sizes in characters, the largest first. */
 export function sizesOf({ context }: ModelCall): readonly (readonly [name: string, size: number])[] {
   return Object.entries(context.sizes).sort(([, a], [, b]) => b - a);
 }

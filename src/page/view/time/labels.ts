@@ -4,7 +4,7 @@ import { timeText } from '../figures.js';
 import type { Placement } from './placement.js';
 import type { Row } from './rows.js';
 
-/** Creates the label of a row. A click on the name of a nested agent folds its rows. */
+/** Creates the label of a row of the timeline. A click on the label of a nested agent folds or unfolds its rows. */
 export function labelOf({ lane, top, height }: Row, isFolded: boolean, onClick: () => void): HTMLElement {
   const { kind, name, group } = lane;
   const canFold = kind === 'turns' && group.depth > 0;
@@ -23,14 +23,14 @@ export function labelOf({ lane, top, height }: Row, isFolded: boolean, onClick: 
   return label;
 }
 
-/** Returns the label that replaces another label after a redraw. */
+/** Finds the label of the same group among the labels that were drawn again. */
 export function labelAgain({ children }: HTMLElement, { dataset: { group } }: HTMLElement): HTMLElement | undefined {
   return group === undefined
     ? undefined
     : ([...children] as HTMLElement[]).find(({ dataset }) => dataset.group === group);
 }
 
-/** Returns the background of a row. */
+/** Creates the background of a row of the timeline. */
 export function stripeOf({ lane, top, height }: Row): HTMLElement {
   const stripe = element('div', { class: `stripe ${lane.kind}` });
   stripe.style.top = `${top}px`;
@@ -38,10 +38,10 @@ export function stripeOf({ lane, top, height }: Row): HTMLElement {
   return stripe;
 }
 
-/** The minimum space for a time on the axis, in pixels. */
+/** The minimum width of a time on the time axis, in pixels. */
 const TICK_WIDTH = 64;
 
-/** Returns the start times of the outermost run's turns that fit on the axis. */
+/** Creates the times on the time axis: the start of each turn of the outermost run, if there is enough space. */
 export function ticksOf({ records, groups }: Story, placement: Placement): readonly HTMLElement[] {
   const start = records[0]?.at ?? 0;
   const turns = groups[0]?.lanes[0]?.items.filter(({ kind }) => kind === 'turn') ?? [];

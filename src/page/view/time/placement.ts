@@ -3,7 +3,7 @@ import type { Item, Lane, Story } from '../../story/story.js';
 import type { Spot } from './red-line.js';
 import type { Row } from './rows.js';
 
-/** The positions of lanes and items, in pixels. */
+/** The positions of rows and items on the timeline, in pixels. */
 export class Placement {
   private readonly xs: Float64Array;
 
@@ -25,7 +25,7 @@ export class Placement {
     return this.xs[index] ?? 0;
   }
 
-  /** Returns the row of a lane, or undefined if it is folded. */
+  /** Returns the row of a lane, or undefined if the lane is folded. */
   rowOf(lane: Lane): Row | undefined {
     return this.rows.find((row) => row.lane === lane);
   }
@@ -35,7 +35,8 @@ export class Placement {
   }
 
   /**
-   * Returns the position of an item on the red line: the end of a long item. Returns undefined if the item is folded.
+   * Returns the point at which the red line meets an item: near the end of a wide item, and in the middle of others.
+   * Returns undefined if the lane of the item is folded.
    */
   spotOf(item: Item): Spot | undefined {
     const row = this.rowOf(item.lane);

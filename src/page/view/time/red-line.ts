@@ -1,12 +1,12 @@
 import { drawn } from '../element.js';
 
-/** The position of an item on the time line. */
+/** A point on the timeline, in pixels. */
 export interface Spot {
   readonly x: number;
   readonly y: number;
 }
 
-/** Draws the line from a failure to the item that caused it, with a number at each step. */
+/** Draws a red line along the points from the effect of a finding to its cause, with a number at each point. */
 export function redLine(points: readonly Spot[]): readonly SVGElement[] {
   const [first, ...rest] = points;
   if (first === undefined) return [];

@@ -1,6 +1,6 @@
 import type { Group, Lane, Story } from '../../story/story.js';
 
-/** A visible row of the time line. */
+/** A row of the timeline that is not folded. `top` and `height` are in pixels. */
 export interface Row {
   readonly lane: Lane;
   readonly top: number;
@@ -8,16 +8,16 @@ export interface Row {
 }
 
 const HEIGHTS: Readonly<Record<Lane['kind'], number>> = { turns: 32, lifecycle: 22, model: 26, context: 44, tool: 26 };
-/** The height of the context diagram of a nested run, which is mostly small. */
+/** The height in pixels of the context diagram of nested runs. It is lower, because their contexts are mostly small. */
 const INNER_CONTEXT = 20;
 
-/** The space above the rows for the times, in pixels. */
+/** The height of the time axis above the rows, in pixels. */
 export const AXIS_HEIGHT = 22;
 
-/** With more rows than this, nested groups are folded at first. */
+/** If the timeline has more rows than this, the rows of nested runs are folded at first. */
 const MANY_ROWS = 28;
 
-/** Returns the rows of groups that are not folded. */
+/** Returns the rows to show. A folded group has only its first row, and the groups below it have none. */
 export function rowsOf({ groups }: Story, folded: ReadonlySet<Group>): readonly Row[] {
   const rows: Row[] = [];
   let top = AXIS_HEIGHT;
@@ -37,7 +37,7 @@ function isHidden({ parent }: Group, folded: ReadonlySet<Group>): boolean {
   return parent !== undefined && (folded.has(parent.group) || isHidden(parent.group, folded));
 }
 
-/** Returns the nested groups to fold at first, so that the rows fit. */
+/** Returns the groups to fold at first: all nested groups of a timeline with many rows. */
 export function foldedAtFirst({ groups }: Story): Set<Group> {
   const count = groups.reduce((sum, { lanes }) => sum + lanes.length, 0);
   return new Set(count > MANY_ROWS ? groups.filter(({ depth }) => depth > 0) : []);

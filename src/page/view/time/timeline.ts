@@ -6,12 +6,12 @@ import { redLine } from './red-line.js';
 import { AXIS_HEIGHT, foldedAtFirst, rowsOf, unfold } from './rows.js';
 import { VisiblePart } from './visible-part.js';
 
-/** The minimum space for a record, in pixels. */
+/** The minimum space for each record, in pixels. */
 const LEAST_SPACE = 7;
-/** The space after the last record, in pixels. */
+/** The empty space after the last record, in pixels. */
 const END = 24;
 
-/** The lanes of a run over the time. Draws only the items near the visible part. */
+/** The timeline of a run. Draws only the items near the visible part, so that long traces stay fast. */
 export class Timeline {
   readonly root = element('div', {
     class: 'timeline',
@@ -48,7 +48,7 @@ export class Timeline {
     });
   }
 
-  /** Shows a longer version of the trace and keeps the selected item. Call `lead` afterwards to draw it. */
+  /** Sets a longer version of the trace, and its selected item. The caller must call `lead` next, which draws both. */
   update(story: Story, selected: Item): void {
     const keys = new Set([...this.folded].map(({ key }) => key));
     this.folded = new Set(story.groups.filter(({ key }) => keys.has(key)));
@@ -56,7 +56,7 @@ export class Timeline {
     this.selected = selected;
   }
 
-  /** Redraws everything for the current width. The focus stays on the same label or on the selected item. */
+  /** Redraws everything for the current width. Keeps the focus on the same label or on the selected item. */
   arrange(): void {
     const { story, tracks, line } = this;
     const focused = this.root.contains(document.activeElement) ? (document.activeElement as HTMLElement) : undefined;
@@ -94,26 +94,26 @@ export class Timeline {
     this.drawVisible();
   }
 
-  /** Fades the items that do not match. */
+  /** Fades the items that do not match a search. Undefined means that all items match. */
   show(matches: ReadonlySet<Item> | undefined): void {
     this.matches = matches;
     this.part.show(matches);
   }
 
-  /** Shows the path from a failure to its cause. */
+  /** Draws the red line from the effect of a finding to its cause. */
   lead(path: readonly Item[]): void {
     this.path = path;
     this.arrange();
   }
 
-  /** Unfolds the runs that enclose the items. */
+  /** Unfolds the groups of the items. */
   unfold(items: readonly Item[]): void {
     if (items.every(({ lane }) => this.placement.rowOf(lane) !== undefined)) return;
     for (const { lane } of items) unfold(lane.group, this.folded);
     this.arrange();
   }
 
-  /** Selects an item, unfolds the runs that enclose it, and scrolls to it. */
+  /** Selects an item, unfolds its group, and scrolls to it. */
   mark(item: Item): void {
     this.selected = item;
     this.unfold([item]);
@@ -121,13 +121,13 @@ export class Timeline {
     this.part.mark(item);
   }
 
-  /** Focuses a label, or the selected item. */
+  /** Focuses a label, or else the selected item. */
   focus(label?: HTMLElement): void {
     const bar = this.selected && this.part.barOf(this.selected);
     (label ?? bar ?? this.root).focus({ preventScroll: true });
   }
 
-  /** Returns the matching items of the visible rows, in order of time. */
+  /** Returns the items in rows that are not folded and that match the search, in the order of their start. */
   get visible(): readonly Item[] {
     const lanes = new Set(this.placement.rows.map(({ lane }) => lane));
     return this.story.items.filter((item) => lanes.has(item.lane) && this.matches?.has(item) !== false);

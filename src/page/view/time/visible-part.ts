@@ -4,11 +4,11 @@ import { type Column, contextColumns } from './context.js';
 import type { Placement } from './placement.js';
 import type { Row } from './rows.js';
 
-/** Items up to this far outside the visible part are drawn too, in pixels. */
+/** Items are also drawn if they are at most this number of pixels outside the visible part. */
 const MARGIN = 600;
 
 /**
- * The drawn items: the items near the visible part of the time line, and the selected item, because it may have the
+ * Draws the items near the visible part of the timeline. The selected item is always drawn, because it may have the
  * focus.
  */
 export class VisiblePart {
@@ -25,7 +25,10 @@ export class VisiblePart {
     this.columns = contextColumns(story, placement);
   }
 
-  /** Draws the items that have come near, and removes the items that are too far away. Returns the new elements. */
+  /**
+   * Creates elements for the items that are now near the visible part, and removes elements that are far away. Returns
+   * the new elements.
+   */
   draw(left: number, width: number): DocumentFragment {
     const from = left - MARGIN;
     const to = left + width + MARGIN;
@@ -45,7 +48,7 @@ export class VisiblePart {
     return added;
   }
 
-  /** Fades the items that do not match. */
+  /** Fades the items that do not match a search. Undefined means that all items match. */
   show(matches: ReadonlySet<Item> | undefined): void {
     this.matches = matches;
     for (const [item, bar] of this.bars) bar.classList.toggle('faded', matches?.has(item) === false);
