@@ -1,14 +1,14 @@
 /** The labels of a metric, such as `{ extension_id: 'notes' }`. */
 export type MetricLabels = Readonly<Record<string, string>>;
 
-/** Receives metrics. Only two methods, so that any metrics library can implement it. An error is logged and ignored. */
+/**
+ * Receives metrics of the library. Has only two methods, so that any metrics library can implement it. If a method
+ * throws, the error is logged and ignored.
+ */
 export interface MetricsSink {
   /** Adds `value` to the counter with this name and these labels. */
   counter(name: string, value: number, labels: MetricLabels): void;
-  /**
-   * Receives metrics of the library. Has only two methods, so that any metrics library can implement it. If a method
-   * throws, the error is logged and ignored.
-   */
+  /** Records one value in the histogram with this name and these labels. */
   histogram(name: string, value: number, labels: MetricLabels): void;
 }
 

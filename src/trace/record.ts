@@ -4,7 +4,7 @@ import type { Message } from '../model/message.js';
 import type { FinishReason, Usage } from '../model/model.js';
 import type { EntryBody } from '../state/record/entry.js';
 
-/** The members that almost every trace record has. */
+/** The members that every trace record has. */
 interface Placed {
   /** The time of the record, or of the start of the recorded call, in milliseconds since the epoch. */
   readonly at: number;

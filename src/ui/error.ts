@@ -80,7 +80,7 @@ export class UIMethodInvalidError extends UIRequestError {
   readonly allow: string;
 
   constructor(method: string, allow: string) {
-    super(`The method must be ${allow}, got ${method}`);
+    super(`The HTTP method must be ${allow}, got ${method}.`);
     this.allow = allow;
   }
 }
@@ -117,7 +117,7 @@ export class UIContentTypeInvalidError extends UIRequestError {
   readonly status = 415;
 
   constructor(contentType: string | null) {
-    super(`The content-type must be "application/json", got ${JSON.stringify(contentType)}`);
+    super(`The content-type of the request must be "application/json", got ${JSON.stringify(contentType)}.`);
   }
 }
 

@@ -21,8 +21,8 @@ export interface ErrorTextOptions {
 /** Options for sending a run to one page. */
 export interface PageOptions extends ErrorTextOptions {
   /**
-   * False if the person on the page may not decide on tool calls and answers. The page then receives no requests for
-   * decisions, and no text of a suspended answer. Default: true.
+   * False if the person on the page may not approve or deny tool calls and answers. The page then receives no requests
+   * for decisions, and no text of a suspended answer. Default: true.
    */
   readonly decides?: boolean | undefined;
 }

@@ -34,7 +34,7 @@ export interface Lane {
   readonly items: readonly Item[];
 }
 
-/** The state of an item, which decides its color. */
+/** The state of an item, which decides its colour. */
 export type Mark = 'fine' | 'failed' | 'denied' | 'changed' | 'waits' | 'note';
 
 /** A bar or a mark on the timeline, for something that happened in a run. */

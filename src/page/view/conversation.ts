@@ -31,7 +31,7 @@ export class Conversation {
     this.arrange();
   }
 
-  /** Hides the blocks that do not contain the query. An empty query shows all blocks again. */
+  /** Hides the blocks that do not contain the query. An empty query shows all blocks that are not folded. */
   search(query: string): void {
     this.query = query;
     this.arrange();

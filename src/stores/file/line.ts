@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 
 const NEWLINE = 10;
-/** Length in bytes of the checksum and the tab at the start of each line. */
+/** Length in bytes of the checksum and the tab at the start of each line of a log. */
 const SUM_BYTES = 9;
 
 /** A line of a log: its fields, and `at`, the byte position of its start in the buffer. */

@@ -40,7 +40,7 @@ export interface LogForm<State> {
   bookmark?(folder: string): Promise<Bookmark<State> | undefined>;
 }
 
-/** A position in a log from which it can be read, and the state to apply its next lines to. */
+/** A position in a log at which reading may start, and the state to start from. */
 export interface Bookmark<State> extends LogPosition {
   readonly state: State;
 }

@@ -15,8 +15,8 @@ export interface LogPosition {
 }
 
 /**
- * Stores the current length of a log, so that a later read detects a truncated log. Ignores a failure, because the
- * previous length is smaller and the check only becomes weaker.
+ * Stores the current length of a log, so that a later read detects a truncated log. Ignores a failure. The smaller
+ * previous length then stays in place, so that less truncation is detected.
  */
 export async function keepLength(folder: string, { mark, bytes }: LogPosition): Promise<void> {
   try {
@@ -48,8 +48,8 @@ export async function readSavedLength(folder: string): Promise<LogPosition | 'mi
 }
 
 /**
- * Throws a StoreCorruptError if a log is shorter than its stored length, or if the stored length is missing. Killing a
- * process cannot shorten a log below this length.
+ * Throws a StoreCorruptError if a log is shorter than its stored length, or if the stored length is missing. A killed
+ * process never shortens a log below this length, so the file is damaged.
  *
  * Ignores an empty stored length, and the stored length of another file.
  */

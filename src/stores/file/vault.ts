@@ -20,7 +20,9 @@ const LAST_TIME_MS = 2 ** 31 * 1000 - 1000;
 
 /** The format of a kind of state in a log, and its expiry rules. */
 export interface VaultForm<State> extends LogForm<State> {
-  /** Removes expired values from the state. Returns true if nothing is left. The vault then removes the whole state. */
+  /**
+   * Removes expired values from the state. Returns true if nothing is left. The state is then removed from the disk.
+   */
   isEmpty(state: State, now: number): boolean;
   /** Returns the time at which the whole state expires, in milliseconds since the epoch. */
   endOf(state: State): number;

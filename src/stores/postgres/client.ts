@@ -44,8 +44,8 @@ interface Statement {
 }
 
 /**
- * Runs one statement, and resolves to its rows. At the time limit, discards a statement that is still in the queue of
- * the client.
+ * Runs one statement, and resolves to its rows. At the time limit of the call, discards a statement that is still in
+ * the queue of the client.
  */
 export type RunStatement = (statement: Statement) => Promise<readonly unknown[]>;
 

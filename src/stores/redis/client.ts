@@ -30,7 +30,9 @@ export interface IoRedisClient {
   call(command: string, args: string[]): Promise<unknown>;
 }
 
-/** A connected client of a supported package. The stores attach no listeners to it and never close it. */
+/**
+ * A connected client of `@redis/client`, `redis` or `ioredis`. The stores attach no listeners to it and never close it.
+ */
 export type RedisClient = NodeRedisClient | NodeRedisCluster | NodeRedisSentinel | IoRedisClient;
 
 /**
@@ -46,10 +48,7 @@ interface NodeRedisSubscriber {
 
 /** A `Redis` or `Cluster` client of `ioredis` that is used only for subscriptions. A store adds one listener to it. */
 interface IoRedisSubscriber extends IoRedisClient {
-  /**
-   * A connected client of `@redis/client`, `redis` or `ioredis`. The stores attach no listeners to it and never close
-   * it.
-   */
+  /** Subscribes to a channel. */
   subscribe(channel: string): Promise<unknown>;
   /** Ends the subscription. */
   unsubscribe(channel: string): Promise<unknown>;

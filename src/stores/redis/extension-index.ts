@@ -32,7 +32,7 @@ export interface IndexedSession {
 
 /**
  * An index of the sessions in which an extension may have state. In a cluster, no script can change the index and a
- * session together. So the index may contain a session without such state.
+ * session together. So the index may contain a session in which the extension has no state.
  */
 export class RedisExtensionIndex {
   constructor(private readonly key: string) {}

@@ -22,9 +22,9 @@ export interface RedisSessionStoreOptions extends RedisStoreOptions {
   /** Milliseconds after its last use until a session expires and is deleted. Default: never. */
   readonly ttlMs?: number | undefined;
   /**
-   * A second connected client, used only for subscriptions. With it, a run receives posts of other processes at once.
-   * Pass one in all processes, because a store without one does not announce its posts. The store never closes it.
-   * Default: none.
+   * A second connected client, used only for subscriptions. With it, a run receives posts of other processes at once,
+   * such as messages and stops. Pass one in all processes, because a store without one does not announce its posts. The
+   * store never closes it. Default: none.
    */
   readonly subscriber?: RedisSubscriber | undefined;
 }

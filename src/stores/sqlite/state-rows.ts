@@ -72,7 +72,7 @@ export function tidy(db: SqliteSession, session: number): void {
   );
 }
 
-/** Counts one use of a session and restarts its lifetime. */
+/** Increases the counter that orders values by their last use, and restarts the lifetime of the session. */
 export function countUse(db: SqliteSession, session: number, end: number): void {
   db.change('UPDATE state_sessions SET uses = uses + 1, ends = ? WHERE serial = ?', end, session);
 }

@@ -111,7 +111,7 @@ export function usageAttributes(usage: Usage): Attributes {
   };
 }
 
-/** Returns the usage that was added to a run between two readings. */
+/** Returns the tokens that a run used between two readings of its usage. */
 export function usageBetween(before: Usage, after: Usage): Usage {
   return {
     inputTokens: after.inputTokens - before.inputTokens,

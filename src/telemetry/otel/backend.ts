@@ -4,7 +4,7 @@ import { VERSION } from '../../version.js';
 import type { HistogramSpec } from './conventions.js';
 import { Instruments, type MeterSource, SCOPE } from './instruments.js';
 
-/** The OpenTelemetry providers, and whether and how long content is recorded. */
+/** The OpenTelemetry providers, and the settings for the recording of content. */
 export interface BackendOptions extends MeterSource {
   readonly tracerProvider?: TracerProvider | undefined;
   readonly content: boolean;

@@ -26,7 +26,7 @@ export const ATTRIBUTE = {
   outputTokens: 'gen_ai.usage.output_tokens',
   cachedTokens: 'gen_ai.usage.cache_read.input_tokens',
   cacheWriteTokens: 'gen_ai.usage.cache_write.input_tokens',
-  /** The name of this attribute before version 0.1.0 of the conventions. */
+  /** The name of `cacheWriteTokens` before version 0.1.0 of the conventions. Still set for existing dashboards. */
   oldCacheWriteTokens: 'gen_ai.usage.cache_creation.input_tokens',
   reasoningTokens: 'gen_ai.usage.reasoning.output_tokens',
   /** The attribute for the type of tokens (`input`, `output`) in {@link OLD_TOKEN_USAGE}. */

@@ -42,7 +42,7 @@ export function deniedCallsIn(trace: TraceIndex): readonly Finding[] {
   });
 }
 
-/** Returns the decision of a lifecycle because of which a tool did not run. Undefined if there is none. */
+/** Returns the decision of a lifecycle that prevented a tool call. Returns undefined if the tool ran. */
 function deniedBy(trace: TraceIndex, { record, index }: Indexed<'tool-end'>): Indexed<'decision'> | undefined {
   if (record.result?.isError !== true) return undefined;
   return trace.all('decision', record.runId).find(({ record: { decision }, index: at }) => {

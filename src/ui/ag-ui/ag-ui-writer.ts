@@ -27,7 +27,7 @@ export interface AgUIWriterOptions extends StreamTexts {
   readonly runId?: string | undefined;
   /** Returns the entries of the session, for a snapshot of all messages. */
   readonly entries?: (() => readonly Entry[]) | undefined;
-  /** True if the client may decide on tool calls and answers. Only then it receives interrupts. */
+  /** True if the client may approve or deny tool calls and answers. Only then it receives interrupts. */
   readonly decides: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface AgUIWriterOptions extends StreamTexts {
  */
 export class AgUIWriter implements RunWriter {
   private turn: AgUITurn | undefined = undefined;
-  /** The run id in the events. `ownId` is the id of the run itself, which starts the ids of messages. */
+  /** The run id in the events. `ownId` is the id of the run itself, with which the ids of messages start. */
   private runId = '';
   private ownId = '';
   private replaced = false;

@@ -19,7 +19,9 @@ import { editMetadata, type UIMessageChunk } from './ui-chunk.js';
 export interface ChunkOptions extends StreamTexts {
   /** The id of the assistant message. Default: the id of the run. */
   readonly messageId?: string | undefined;
-  /** True if the person on the page may decide. Only then the page receives requests for approval. */
+  /**
+   * True if the person on the page may approve or deny tool calls. Only then the page receives requests for approval.
+   */
   readonly decides: boolean;
 }
 

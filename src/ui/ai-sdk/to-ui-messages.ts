@@ -16,8 +16,8 @@ import type { UIMessage, UIPart, UIToolPart } from './ui-message.js';
 /** Options of `toUIMessages`. */
 export interface ToUIMessagesOptions {
   /**
-   * False if the person on the page may not decide. Waiting tool calls then have no request for approval, and a
-   * suspended answer is omitted. Default: true.
+   * False if the person on the page may not approve or deny tool calls and answers. Waiting tool calls then have no
+   * request for approval, and a suspended answer is omitted. Default: true.
    */
   readonly decides?: boolean | undefined;
   /**

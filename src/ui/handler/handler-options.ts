@@ -67,7 +67,7 @@ export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
    * message; the message of a person who may not decide waits instead. `keep` makes every message wait until the calls
    * are decided. `refuse` responds with status code 409.
    *
-   * While a suspended answer waits for a decision, each of these values refuses messages. Default: `deny`.
+   * While a suspended answer waits for a decision, messages are refused with any of these values. Default: `deny`.
    */
   readonly whileAsking?: 'deny' | 'keep' | 'refuse' | undefined;
   /**
@@ -108,7 +108,7 @@ export interface HandlerOptions<Identity = unknown> extends ErrorTextOptions {
    */
   readonly onDisconnect?: 'continue' | 'abort' | undefined;
   /**
-   * Called with a promise that resolves when a run and its background works have ended. For hosts that stop the code of
+   * Called with a promise that resolves when a run and its background work have ended. For hosts that stop the code of
    * a request when its connection ends: pass `waitUntil` of `cloudflare:workers`. Default: none.
    */
   readonly waitUntil?: ((ended: Promise<void>) => void) | undefined;

@@ -73,8 +73,8 @@ function added(record: SessionRecord, read: Sent): Place {
 }
 
 /**
- * Places a run before an answer, so that it starts another branch. The page names the answer, or it is the answer to
- * the last message of the page.
+ * Places a run before an answer, so that a new branch gets another answer. The page names the answer. Without a name,
+ * it is the answer to the last message of the page.
  */
 function regenerate(session: StoredSession, read: Regenerate, versions: readonly Entry[]): Promise<Place> | Place {
   const { record } = session;

@@ -5,7 +5,7 @@ import { type RunLog, TOUCH_MS } from '../../state/run-log/run-log.js';
 
 /**
  * Wraps the stream of a run so that its client can disconnect without stopping the run. While the client is connected,
- * the run log records that the run has a reader, so that it is not stopped as unused.
+ * the run log records that the run has a reader. A run without a reader is stopped after some time.
  */
 export function watched<Output>(stream: RunStream<Output>, log: RunLog, clock: Clock): RunStream<Output> {
   const events = stream[Symbol.asyncIterator]();

@@ -26,7 +26,7 @@ export function headAt(parent: string | undefined): Entry {
   return { id: crypto.randomUUID(), parent, at: 0, body: { type: 'head' } };
 }
 
-/** Returns true for the result of a call that the run settled before its first turn. */
+/** Returns true for a tool result that a run added before its first turn, to close a call of an earlier run. */
 function isBeforeTurns({ body }: Entry): boolean {
   return body.type === 'message' && body.turn === undefined;
 }

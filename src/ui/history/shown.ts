@@ -100,7 +100,10 @@ class ShownPath {
   private readonly answering = new Set<string | undefined>();
   /** The runs whose id is already the id of an answer. */
   private readonly answered = new Set<string>();
-  /** The runs whose first user message was found. After a denial, this message tells the model about it. */
+  /**
+   * The runs whose first user message was already seen. If a run follows a denied answer, this message tells the model
+   * about the denial.
+   */
   private readonly announced = new Set<string>();
 
   constructor(private readonly record: SessionRecord) {

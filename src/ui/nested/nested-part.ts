@@ -18,12 +18,14 @@ export interface UINestedStep {
   readonly calls: readonly UINestedCall[];
 }
 
-/** A tool call of a nested run. Its own nested runs have the path of this run plus the id of this call. */
+/** A tool call of a nested run. Runs that this call has started have the path of this run, plus the id of this call. */
 export interface UINestedCall {
   readonly id: string;
   readonly name: string;
   readonly input: unknown;
-  /** The state of the call. A page of a person who may not decide shows `running` instead of `pending`. */
+  /**
+   * The state of the call. The page of a person who may not approve or deny calls shows `running` instead of `pending`.
+   */
   readonly status: 'running' | 'done' | 'failed' | 'denied' | 'pending';
   readonly output?: unknown;
   readonly errorText?: string | undefined;

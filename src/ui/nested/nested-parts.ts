@@ -3,7 +3,7 @@ import type { ShownStep } from '../history/shown.js';
 import type { NestedPart } from './nested-part.js';
 import { type NestedPage, NestedRuns } from './nested-runs.js';
 
-/** Returns the parts for the stored nested runs of a step, as they are at the end. */
+/** Returns the parts for the stored nested runs of a step, in their final state. */
 export function nestedParts({ nested, results }: ShownStep, page: NestedPage): readonly NestedPart[] {
   if (nested.length === 0) return [];
   const parts = new Map<string, NestedPart>();

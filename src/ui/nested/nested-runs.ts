@@ -11,9 +11,12 @@ import type { StreamTexts } from '../stream-texts.js';
 import { SuspendedResponse } from '../suspended-response.js';
 import type { NestedPart, UINestedCall, UINestedRun } from './nested-part.js';
 
-/** The settings of a page that shows nested runs: its error texts, and its right to decide. */
+/**
+ * The settings of a page that shows nested runs: its error texts, and whether the person on it may approve or deny tool
+ * calls.
+ */
 export interface NestedPage extends StreamTexts {
-  /** True if the person on the page may decide on tool calls. */
+  /** True if the person on the page may approve or deny tool calls. */
   readonly decides: boolean;
 }
 

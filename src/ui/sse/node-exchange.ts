@@ -23,7 +23,7 @@ export interface FastifyReplyLike {
   getHeaders(): Readonly<Record<string, number | string | string[] | undefined>>;
 }
 
-/** The members of Node's response that `toNodeListener` uses, if it belongs to a Fastify reply. */
+/** The members of the Node response of a Fastify reply that `toNodeListener` uses. */
 interface FastifyResponseLike extends ListenerResponse {
   /** Sets a header, which is sent with the other headers. */
   setHeader(name: string, value: number | string | readonly string[]): unknown;

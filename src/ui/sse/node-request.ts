@@ -21,7 +21,7 @@ export interface Incoming {
 
 /**
  * Converts a request of Node to a web request. If other code has read the body without storing it, the body of the web
- * request is already used, which the handler reports.
+ * request is already used, so that the handler can report this.
  *
  * Returns undefined if the URL, the method or a header is invalid.
  */

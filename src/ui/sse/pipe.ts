@@ -1,4 +1,4 @@
-/** The members of `http.ServerResponse` that `pipeBody` uses. Express responses have them too. */
+/** The members of `http.ServerResponse` that `pipeResponse` uses. Express responses have them too. */
 export interface ServerResponseLike {
   /** Sends the status code and the headers. */
   writeHead(status: number, headers: Record<string, string | string[]>): unknown;

@@ -35,7 +35,8 @@ export interface SSEResult {
   /** The text of the answer. Empty for a suspended answer, whose text is in `pending`. */
   readonly text: string;
   /**
-   * The tool calls or the answer that wait for a decision or a result. Empty if the person on the page may not decide.
+   * The tool calls or the answer that wait for a decision or a result. Empty if the person on the page may not approve
+   * or deny them.
    */
   readonly pending: readonly (SSEPendingCall | SSEPendingAnswer)[];
   readonly usage: Usage;

@@ -10,7 +10,10 @@ import { sseConverter } from './to-sse-events.js';
 
 /** Options of `sseResponse`. */
 export interface SSEResponseOptions extends PageOptions {
-  /** The `Last-Event-ID` header of a page that reconnects. Skips the events of its run up to this id. */
+  /**
+   * The `Last-Event-ID` header of a page that reconnects. If it belongs to this run, the events up to this id are
+   * skipped.
+   */
   readonly after?: string | undefined;
   /** Headers to add to the response. */
   readonly headers?: Readonly<Record<string, string>> | undefined;

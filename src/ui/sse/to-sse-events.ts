@@ -11,7 +11,10 @@ import type { SSEEvent, SSEPendingAnswer, SSEPendingCall, SSEResult, SSERunEvent
 
 /** Options for converting one run to server-sent events. */
 export interface SSEConverterOptions extends StreamTexts {
-  /** True if the person on the page may decide. Only then the page receives the calls and the answer that wait. */
+  /**
+   * True if the person on the page may approve or deny tool calls and answers. Only then the page receives the calls
+   * and the answer that wait.
+   */
   readonly decides: boolean;
 }
 

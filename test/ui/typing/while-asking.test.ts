@@ -130,7 +130,9 @@ describe('a message while a tool call waits for a decision', () => {
 
     await page.sendMessage({ text: 'Pay 40 instead.' });
 
-    expect(page.errors.map(({ message }) => message)).toEqual([expect.stringContaining('wait for a decision: "call_1"')]);
+    expect(page.errors.map(({ message }) => message)).toEqual([
+      expect.stringContaining('wait for a decision: "call_1"'),
+    ]);
     expect(model.requests).toHaveLength(1);
     expect((await loadHistory(handler)).pending).toMatchObject([{ id: 'call_1' }]);
   });

@@ -38,10 +38,10 @@ export function stripeOf({ lane, top, height }: Row): HTMLElement {
   return stripe;
 }
 
-/** The minimum width of a time on the time axis, in pixels. */
+/** The minimum width of a time label on the time axis, in pixels. */
 const TICK_WIDTH = 64;
 
-/** Creates the times on the time axis: the start of each turn of the outermost run, if there is enough space. */
+/** Creates the labels of the time axis: the start of each turn of the outermost run, if there is enough space. */
 export function ticksOf({ records, groups }: Story, placement: Placement): readonly HTMLElement[] {
   const start = records[0]?.at ?? 0;
   const turns = groups[0]?.lanes[0]?.items.filter(({ kind }) => kind === 'turn') ?? [];

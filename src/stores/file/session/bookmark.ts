@@ -12,7 +12,7 @@ const NAME = 'context';
 const IDS = 'ids';
 
 /**
- * Reads the bookmark of a session: the position in its log at which the entries for the model begin. Returns undefined
+ * Reads the bookmark of a session: the position in its log of the first entries that the model reads. Returns undefined
  * if the bookmark is missing or damaged.
  */
 export async function readBookmark(folder: string): Promise<Bookmark<SessionFile> | undefined> {
@@ -39,11 +39,10 @@ function idsReader(folder: string, head: string): SessionFile['older'] {
 }
 
 /**
- * Stores a bookmark at the line of the log with the first entry for the model. Does nothing if the bookmark is already
- * there.
+ * Stores a bookmark at the line of the log with the first entry that the model reads. Does nothing if the bookmark is
+ * already there.
  *
- * The bookmark contains all current fields of the session except its entries. Applying the lines after the bookmark to
- * it produces the same fields.
+ * The bookmark also contains the other current fields of the session, so that a reader needs no earlier line.
  */
 export async function writeBookmark(
   { folder, mark, state }: LogFile<SessionFile>,

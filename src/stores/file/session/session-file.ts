@@ -11,7 +11,7 @@ interface LinePosition {
   readonly at: number;
 }
 
-/** The process that holds the claim of a session, and the lifetime of the claim. */
+/** The process whose run has claimed a session, and the lifetime of this claim in milliseconds. */
 interface ClaimOrigin {
   readonly process: string;
   readonly ttlMs: number;

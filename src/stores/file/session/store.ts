@@ -51,11 +51,12 @@ const summaryStep: VaultStep<SessionFile, SessionSummary | undefined> = {
  * Stores sessions in files. After a call has resolved, its entries survive if the process is killed. Any number of
  * processes may use the directory at once.
  *
- * An append writes only new entries, and a load for the model reads only the entries that the model needs. A damaged
- * file causes a StoreCorruptError, and is left unchanged. A file of an earlier version causes a StoreOutdatedError.
+ * An append writes only new entries, and a run reads only the entries that its model needs. A damaged file causes a
+ * StoreCorruptError, and is left unchanged. A file of an earlier version causes a StoreOutdatedError.
  *
- * A run claims a session before it adds entries. On Linux, no other process on the same machine can take over an expired
- * claim while the process of the claim is alive. This protection ends after ten times the lifetime of the claim.
+ * A run claims a session before it adds entries. On Linux, no other process on the same machine can take over an
+ * expired claim while the process of the claim is alive. This protection ends after ten times the lifetime of the
+ * claim.
  *
  * @example
  * const store = new FileSessionStore({ folder: './sessions' });
