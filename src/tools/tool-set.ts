@@ -45,7 +45,7 @@ export function createToolSet<Context = unknown>(tools: readonly Tool<Context>[]
   return set;
 }
 
-const LIST_OF_TOOLS = 'an array of tools, or a live set with `list()` and `revision`';
+const LIST_OF_TOOLS = 'an array of tools, or a tool set made by `createToolSet`';
 
 /** True if a value has the tool members that a run needs. */
 export function isTool(value: unknown): value is Tool {

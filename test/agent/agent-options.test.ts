@@ -92,7 +92,7 @@ describe('an agent with an invalid option is refused', () => {
 
   test('the message names the expected form of the option', () => {
     expect(make({ tools: { add: 1 } as never })).toThrow(
-      '`tools` must be an array of tools, or a live set with `list()` and `revision`, got an object',
+      '`tools` must be an array of tools, or a tool set made by `createToolSet`, got an object',
     );
   });
 

@@ -47,8 +47,8 @@ export function agentsFrom(first: RunEngine, configOf: (agent: RunEngine) => Run
 
 /** Warns that an agent continues the conversation of an agent that it cannot hand over to. */
 export function warnOfStranger({ agent, logger }: RunConfig, stranger: string): void {
-  const name = JSON.stringify(agent);
   logger.warn(
-    `Agent ${name} continues the conversation. The last message is from agent "${stranger}", to which it has no handoff.`,
+    `Agent "${agent}" answers, although the last message is from agent "${stranger}", because no tool of "${agent}" ` +
+      `hands over to "${stranger}". Add such a tool with \`handoff\`, or run agent "${stranger}".`,
   );
 }

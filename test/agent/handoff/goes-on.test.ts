@@ -69,7 +69,8 @@ describe('the next run', () => {
 
     expect(text).toBe('Hello.');
     expect(logger.lines).toEqual([
-      'warn: Agent "triage" continues the conversation. The last message is from agent "sales", to which it has no handoff.',
+      'warn: Agent "triage" answers, although the last message is from agent "sales", because no tool of "triage" ' +
+        'hands over to "sales". Add such a tool with `handoff`, or run agent "sales".',
     ]);
   });
 
