@@ -32,7 +32,8 @@ function handoffOf(tool: Tool | undefined): Handoff | undefined {
 }
 
 /**
- * Returns an agent and all agents that it can hand over to, directly or through other agents. Nearer agents come first.
+ * Returns an agent and all agents that it can hand over to, directly or through other agents. Sorted by the number of
+ * handovers.
  */
 export function agentsFrom(first: RunEngine, configOf: (agent: RunEngine) => RunConfig): readonly RunEngine[] {
   const found = [first];
@@ -45,10 +46,10 @@ export function agentsFrom(first: RunEngine, configOf: (agent: RunEngine) => Run
   return found;
 }
 
-/** Warns that an agent continues the conversation of an agent that it cannot hand over to. */
+/** Logs a warning if an agent continues messages of an agent that it has no handoff to. */
 export function warnOfStranger({ agent, logger }: RunConfig, stranger: string): void {
   const name = JSON.stringify(agent);
   logger.warn(
-    `Agent ${name} continues the conversation. The last message is from agent "${stranger}", to which it has no handoff.`,
+    `Agent ${name} answers messages of agent "${stranger}", but has no handoff to it. Run that agent, or add a handoff to it.`,
   );
 }

@@ -69,7 +69,7 @@ describe('the next run', () => {
 
     expect(text).toBe('Hello.');
     expect(logger.lines).toEqual([
-      'warn: Agent "triage" continues the conversation. The last message is from agent "sales", to which it has no handoff.',
+      'warn: Agent "triage" answers messages of agent "sales", but has no handoff to it. Run that agent, or add a handoff to it.',
     ]);
   });
 
