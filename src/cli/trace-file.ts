@@ -11,7 +11,7 @@ class TraceTooLargeError extends KeelsonError {
 
   constructor(path: string, bytes: number) {
     super(
-      `The trace ${JSON.stringify(path)} must have at most ${MAX_BYTES} bytes, got ${bytes}. Cut it, or lower \`maxFileBytes\`.`,
+      `The trace ${JSON.stringify(path)} must have at most ${MAX_BYTES} bytes, got ${bytes}. Shorten it, or lower the option \`maxFileBytes\` of \`trace()\`.`,
     );
   }
 }
