@@ -98,7 +98,7 @@ function partOf(run: Run, engine: RunEngine): RunConfig {
 /**
  * Waits for the loaders of the agent. Throws a HandoffUnavailableError if the agent is closed.
  *
- * The agent that started the run passes even while it is closing, because closing waits for its runs.
+ * The agent that started the run is accepted even while it is closing, because closing waits for this run.
  */
 async function readyIn(run: Run, agent: RunEngine): Promise<void> {
   if (agent === ownerOf(run).engine) return;

@@ -33,7 +33,7 @@ function handoffOf(tool: Tool | undefined): Handoff | undefined {
 
 /**
  * Returns an agent and all agents that it can hand over to, directly or through other agents. Sorted by the number of
- * handovers.
+ * handovers that are needed.
  */
 export function agentsFrom(first: RunEngine, configOf: (agent: RunEngine) => RunConfig): readonly RunEngine[] {
   const found = [first];
@@ -46,7 +46,7 @@ export function agentsFrom(first: RunEngine, configOf: (agent: RunEngine) => Run
   return found;
 }
 
-/** Logs a warning if an agent continues messages of an agent that it has no handoff to. */
+/** Logs a warning: the agent continues messages of another agent, to which it has no handoff. */
 export function warnOfStranger({ agent, logger }: RunConfig, stranger: string): void {
   const name = JSON.stringify(agent);
   logger.warn(

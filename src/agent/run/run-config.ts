@@ -86,7 +86,7 @@ export interface RunConfig {
   readonly output: OutputCheck | undefined;
   readonly life: AgentLife;
   readonly engine: RunEngine;
-  /** Set after a handover, while another agent than the first one runs or has run. */
+  /** Set once the run was handed over to another agent. */
   readonly part?: RunPart | undefined;
 }
 

@@ -43,7 +43,7 @@ export interface RunEffects {
    * Called before a run ends, with the error of a failed run. Finds a replay that ends before its last stored step,
    * because the program has changed.
    *
-   * Then aborts the run and rejects, so that the earlier version of the program can continue it.
+   * Then aborts the run and rejects, so that the version of the program that stored the steps can continue it.
    */
   checkEnd(error?: unknown): Promise<unknown> | undefined;
   /** True inside a step of the engine. The tool calls of a step cannot wait for a decision. */

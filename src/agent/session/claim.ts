@@ -74,7 +74,7 @@ export class Claim implements RunClaim {
    * requests.
    *
    * Rejects with a SessionStoreError if the store fails; a later flush tries again. Rejects with a SessionLostError if
-   * another run has the claim.
+   * the run has lost its claim.
    */
   flush(looks = false): Promise<void> {
     return this.waiting.length === 0 && !looks ? (this.flushing ?? Promise.resolve()) : this.appendNext(looks);

@@ -73,8 +73,8 @@ export interface Session<Context = unknown> extends SessionInfo {
    *
    * With `path`, cancels one tool call of the run or of a nested run instead.
    *
-   * Resolves with true once the run has ended, the calls are denied or the call is cancelled. Resolves with false if no
-   * run is active, or if the run has not ended after ten seconds.
+   * Resolves with true once the run has ended, the calls are denied or the call is cancelled. Resolves with false if
+   * there is nothing to stop, or if the run has not ended after ten seconds.
    */
   stop(options?: StopOptions): Promise<boolean>;
   /**

@@ -17,8 +17,8 @@ export class FoundTools {
   constructor(private readonly searchName: string) {}
 
   /**
-   * Skips the messages up to the last user message, so that only searches of the current run count. A resumed run skips
-   * no search of its own, because it has the same user message.
+   * Skips the messages up to the last user message, so that only searches of the current run count. A resumed run still
+   * counts its earlier searches, because they follow the same user message.
    */
   skipEarlierRuns(messages: readonly Message[]): void {
     this.skip(messages.slice(0, messages.findLastIndex(({ role }) => role === 'user') + 1));
