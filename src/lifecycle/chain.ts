@@ -64,10 +64,7 @@ export function compileChain(
     wrapToolCall: nest(wrapToolCallPoint, callTool),
     afterAgent: thread(afterAgentPoint),
     onError: implementersOf('onError'),
-    /**
-     * True if a lifecycle delays all text. Otherwise the `holdStream` functions of the lifecycles, or false if there
-     * are none.
-     */
+    /** True if a lifecycle delays all text. Otherwise the `holdStream` functions, or false without any. */
     holdStream: holds.includes(true) || (gates.length > 0 && gates),
   };
 }

@@ -20,7 +20,7 @@ export interface Waiting {
   readonly call: ToolCallPart | undefined;
   /** The text of the waiting answer. Empty for a call. */
   readonly text: string;
-  /** The reason why the call or answer waits. Undefined for messages outside a session, because messages do not contain the reason. */
+  /** The reason why the call or answer waits. Undefined outside a session, because messages do not contain the reason. */
   readonly question: SuspendedCall | undefined;
 }
 

@@ -175,7 +175,7 @@ export const KEPT_STATE = Symbol.for('keelson.keptState');
  * In a durable run, the engine stores these writes with the result of the hook, so that a replay can repeat them.
  */
 export interface KeptState {
-  /** Returns the writes since the last call as JSON, or undefined if there are none. */
+  /** Returns the writes since the last call as JSON, or undefined without a write. */
   take(run: RunContext): JsonValue | undefined;
   /** Repeats the writes that an earlier attempt has stored. */
   restore(run: RunContext, writes: JsonValue): Awaitable<void>;

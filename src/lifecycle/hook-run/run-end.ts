@@ -49,7 +49,7 @@ export interface CallsInFlight {
   readonly reason: string;
   /** The ids of the calls whose tool was started. Recorded only if a lifecycle has set an empty set. */
   ran?: Set<string> | undefined;
-  /** The calls whose tool has read its signal or started a nested run. Undefined if there are none. */
+  /** The calls whose tool has read its signal or started a nested run. Undefined until the first one. */
   entered?: EnteredCall[] | undefined;
   /** Ids of the calls that were cancelled. */
   readonly cancelled?: ReadonlySet<string> | undefined;

@@ -161,7 +161,7 @@ function decisionsOn(
 }
 
 /**
- * Returns the decisions on the nested run of a call, keyed by the ids in that run. Returns undefined if there are none.
+ * Returns the decisions on the nested run of a call, keyed by the ids in that run. Returns undefined without any.
  */
 function decisionsInside(decisions: ResumeDecisions, call: string): ResumeDecisions | undefined {
   const prefix = call + BETWEEN;
