@@ -21,12 +21,12 @@ interface OfCall extends InTurn {
   readonly name: string;
 }
 
-/** The last turn of a nested run before the run waited for a decision. */
+/** The last turn of a suspended nested run. When the run continues, its `run-start` event has this turn. */
 export interface EarlierTurn {
-  /** The number of the turn, from the first turn of the run. */
+  /** The number of the turn in the nested run, counted from the first turn. */
   readonly turn: number;
   readonly message: AssistantMessage;
-  /** The results of the tool calls that did not wait. */
+  /** The results of the tool calls that did not have to wait for a decision. */
   readonly results: readonly ToolResultPart[];
 }
 
@@ -38,8 +38,8 @@ export interface AgentEvents {
   /**
    * The run starts. Emitted before any hook is called.
    *
-   * `earlier` is the turn from which a nested run continues after a decision. The events of such a run count the turns
-   * from `earlier`, which is turn 0.
+   * `earlier` is set if a nested run continues after a decision. It is the last turn before the wait. The events of the
+   * continued run count from it: it is turn 0.
    */
   'run-start': { readonly agent: string; readonly input: string; readonly earlier?: EarlierTurn | undefined };
   /** The run failed. Emitted right before its `run-end`. */
@@ -53,13 +53,14 @@ export interface AgentEvents {
   /** The model is about to be called. */
   'model-start': InTurn & { readonly model: string };
   /**
-   * A piece of streamed text. Provisional: a later attempt starts again from the beginning, and `model-end` has the
-   * final response.
+   * A piece of streamed text. Provisional: a retry of the model call sends the text again from the beginning, with the
+   * next `attempt`. `model-end` has the final response.
    *
-   * If a lifecycle ends the run with its own text, that text follows the `turn-end` as a new attempt.
+   * If a lifecycle ends the run with its own text, this text is emitted after the `turn-end`, also with the next
+   * `attempt`.
    */
   'text-delta': Streamed;
-  /** A piece of streamed reasoning. Provisional: a later attempt starts again from the beginning. */
+  /** A piece of streamed reasoning. Provisional: a retry of the model call sends it again from the beginning. */
   'reasoning-delta': Streamed;
   /**
    * A piece of the JSON arguments of a tool call. Provisional: `tool-start` has the complete arguments. `callId` is empty if
@@ -73,8 +74,8 @@ export interface AgentEvents {
   'extension-error': InTurn & RunReports['extension-error'];
   'server-error': InTurn & RunReports['server-error'];
   /**
-   * The model call ended. `response` is the response after all hooks. It is absent if the model call failed or a hook
-   * withheld the response.
+   * The model call ended. `response` is the response after all hooks. It is absent if the model call failed, or if a
+   * hook discarded the response.
    */
   'model-end': InTurn & { readonly response?: ModelResponse | undefined };
   /** A tool call starts. */

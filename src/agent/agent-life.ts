@@ -5,7 +5,7 @@ import { hookRunOf } from '../lifecycle/hook-run/hook-run.js';
 import { RunAbortedError } from '../lifecycle/run-failure.js';
 import { RunTimeoutError } from './run-result.js';
 
-/** The reasons to abort a run that has not started. */
+/** Signals that can abort a run while it waits to start. */
 interface WaitingRun {
   readonly signal?: AbortSignal | undefined;
   /** Aborted when the consumer leaves the stream of the run. */
@@ -16,8 +16,10 @@ interface WaitingRun {
 }
 
 /**
- * State that all runs of an agent share. The agent keeps no list of its runs, because adding each run to a long-lived
- * list would take a tenth of the time of a run. Instead each run reads `stop`.
+ * State that all runs of an agent share.
+ *
+ * The agent keeps no list of its runs, because adding a run to a long-lived list takes a tenth of the time of a run.
+ * Instead, each run follows `stop`.
  */
 export class AgentLife {
   /** Stopped when the agent is closed. */

@@ -44,10 +44,10 @@ export interface AgentOptions<Context = unknown> {
   /** Shown in errors, events and traces. Default: `agent`. */
   readonly name?: string | undefined;
   /**
-   * The system message of every model call, which is not stored in the conversation. A function is called once in each
+   * The system message of every model call. It is not stored in the conversation. A function is called once in each
    * run, before the hooks.
    *
-   * If the text of a function changes between runs, the provider cannot reuse its cache of the conversation.
+   * If a function returns another text in each run, the provider cannot reuse its cache of the conversation.
    */
   readonly instructions?: string | ((run: RunContext<Context>) => string) | undefined;
   readonly tools?: ToolSource<Context> | undefined;
@@ -90,7 +90,7 @@ export interface RunOptions<Context = unknown, Schema extends OutputSchema | und
   readonly messages?: readonly MessageInput[] | undefined;
   /** The schema of the answer. After a mismatch, the model is asked once more; then OutputInvalidError is thrown. */
   readonly output?: Schema | undefined;
-  /** Decisions on the calls that wait at the end of `messages`, by the ids in `pending`. Undecided calls keep waiting. */
+  /** Decisions on the suspended calls in `messages`, keyed by the ids in `pending`. Undecided calls keep waiting. */
   readonly resume?: ResumeDecisions | undefined;
   /** Replaces the agent's model. */
   readonly model?: Model | undefined;
@@ -107,17 +107,17 @@ export interface RunOptions<Context = unknown, Schema extends OutputSchema | und
   readonly nested?: boolean | undefined;
 }
 
-/** The options of a run in a session: all run options except `messages`, which come from the record. */
+/** The options of a run in a session: all run options except `messages`, because the session stores the messages. */
 export interface SessionRunOptions<Context = unknown, Schema extends OutputSchema | undefined = undefined>
   extends Omit<RunOptions<Context, Schema>, 'messages'> {
   /**
-   * The id of the input in the record. A second run with the same id adds no message. It continues from the first
-   * input, or returns its answer. Default: a generated id.
+   * The id of the input message. If the session already has it, the run adds no message: it continues from the stored
+   * message, or returns the earlier answer. Default: a generated id.
    */
   readonly id?: string | undefined;
   /**
-   * The entry after which the input is added. An earlier entry starts a new branch; `null` stands for the start.
-   * Default: the latest entry.
+   * The id of the entry after which the input is added. An earlier entry starts a new branch; `null` stands for the
+   * start. Default: the latest entry.
    */
   readonly at?: string | null | undefined;
   /** Identifies who speaks or decides, for the record. */
@@ -212,7 +212,7 @@ const agentRules = {
   ids: withMethods('next'),
 } satisfies OptionTable<AgentOptions>;
 
-/** The rules of the options of a run. Options with the rule `anything` are checked where they are read. */
+/** The rules of the options of a run. An option with the rule `anything` is checked by the code that reads it. */
 const runRules = {
   ...sharedRules,
   model,

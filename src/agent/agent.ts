@@ -67,7 +67,7 @@ export class Agent<Context = unknown> {
     ...options: Required<RunArguments<Context, RunOptions<Context, Schema> & { readonly output: Schema }>>
   ): Promise<RunResult<OutputOf<Schema>>>;
   run(input: string | UserMessage, ...options: RunArguments<Context>): Promise<RunResult>;
-  /** If `output` is undefined at runtime, the output is the text. */
+  /** Overload for an `output` schema that may be undefined at runtime. Without a schema, the output is the text. */
   run<Schema extends OutputSchema>(
     input: string | UserMessage,
     ...options: RunArguments<Context, RunOptions<Context, Schema>>
@@ -89,7 +89,7 @@ export class Agent<Context = unknown> {
     ...options: Required<RunArguments<Context, RunOptions<Context, Schema> & { readonly output: Schema }>>
   ): RunStream<OutputOf<Schema>>;
   stream(input: string | UserMessage, ...options: RunArguments<Context>): RunStream;
-  /** If `output` is undefined at runtime, the output is the text. */
+  /** Overload for an `output` schema that may be undefined at runtime. Without a schema, the output is the text. */
   stream<Schema extends OutputSchema>(
     input: string | UserMessage,
     ...options: RunArguments<Context, RunOptions<Context, Schema>>
@@ -168,7 +168,8 @@ export class Agent<Context = unknown> {
   }
 
   /**
-   * Runs the loaders and all `onInit` hooks. Optional: the first run does so itself. Rejects if a loader or hook fails.
+   * Runs the loaders and all `onInit` hooks now. Optional, because the first run does the same. Rejects if a loader or
+   * hook fails.
    */
   ready(): Promise<void> {
     return this.engine.loading.ready();

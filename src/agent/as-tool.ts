@@ -22,7 +22,7 @@ export interface AsToolOptions<Schema extends StandardSchema | JsonSchema = Prom
   readonly name?: string | undefined;
   /** Tells the calling model what the agent does. */
   readonly description: string;
-  /** The schema of the arguments. Default: `{ prompt: string }`. */
+  /** The schema of the arguments that the calling model passes. Default: `{ prompt: string }`. */
   readonly input?: Schema | undefined;
   /** The JSON Schema sent to the model. Required if `input` cannot be converted to JSON Schema (valibot). */
   readonly inputSchema?: JsonSchema | undefined;
@@ -43,7 +43,7 @@ export type StartRun = (
   onEvent: AsToolOptions['onEvent'],
 ) => Promise<RunResult<unknown>>;
 
-/** `defineTool` checks the options with the rule `anything`. */
+/** The names of the valid options. `defineTool` checks the values of options with the rule `anything`. */
 const rules = {
   name: anything,
   description: required(text),
@@ -102,7 +102,7 @@ export function agentTool(
   return tool;
 }
 
-/** Returns the answer of a nested run that had ended before the process stopped. */
+/** Returns the answer of a repeated nested run that had already ended before its process stopped. */
 function answerOf({ run, decisions }: ResumedInside): string | undefined {
   const last = run.messages.at(-1);
   const isAnswer = last?.role === 'assistant' && !last.suspended && toolCallsOf(last).length === 0;

@@ -61,7 +61,7 @@ function insideOf(parent: ToolRun, config: RunConfig): RunConfig {
   return engine === undefined || config.chain.durable !== undefined ? config : engine.adopt(config);
 }
 
-/** Stands for the earlier run if a nested run has none. */
+/** Stands for the suspended run to continue, if a nested run starts anew. */
 const NO_RUN: Partial<WaitingRun> = {};
 
 /** Time limit in milliseconds for the aborted runs when the agent is closed. */
@@ -136,7 +136,8 @@ export class Engine implements RunEngine {
   }
 
   /**
-   * Gives a nested run its id and its place in the record of the enclosing run. A run of a session has both already.
+   * Gives a nested run its id, and the recorder that adds its entries to the session of the enclosing run. A run of a
+   * session has both already.
    */
   private placed(parent: ToolRun, attached: Attached): Attached {
     const call = attached.runId === undefined ? outerCallOf(parent) : undefined;
@@ -250,7 +251,10 @@ export class Engine implements RunEngine {
   }
 }
 
-/** True if the messages may belong to another agent after a handover. The messages are not checked yet. */
+/**
+ * True if another agent may have to continue the messages, because of an earlier handover. Called before the messages
+ * are checked.
+ */
 function mayBelongToAnother(messages: AnyRunOptions['messages'], { agent, catalog }: RunConfig): boolean {
   const last = lastAnswerIn(messages);
   return last !== undefined && ((last.agent ?? agent) !== agent || catalog.current().hasHandoffs);

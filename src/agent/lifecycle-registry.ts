@@ -13,10 +13,7 @@ export class LifecycleRegistry {
   /** The configuration of a run without options. */
   config: RunConfig;
   private registered: readonly RegisteredLifecycle[];
-  /**
-   * The lifecycles whose `onInit` has not completed. The LoaderRunner removes a lifecycle from this set after its
-   * `onInit`.
-   */
+  /** The lifecycles whose `onInit` has not completed. */
   readonly uninitialised: Set<RegisteredLifecycle>;
   /** Maps each function that `use` returned to its lifecycle. */
   private readonly used = new WeakMap<() => void, RegisteredLifecycle>();
@@ -35,8 +32,10 @@ export class LifecycleRegistry {
 
   /**
    * Adds a lifecycle, or replaces one. Throws without a change if the agent is closed, or if the lifecycle or its tools
-   * are invalid. Returns a function that removes the lifecycle and disables its hooks at once. A replaced lifecycle is
-   * not disabled, because active runs still use it.
+   * are invalid.
+   *
+   * Returns a function that removes the lifecycle and disables its hooks at once. A replaced lifecycle is not disabled,
+   * because active runs still use it.
    */
   use(lifecycle: AgentLifecycle<never>, replaced?: () => void): () => void {
     this.base.life.assertOpen();

@@ -12,7 +12,7 @@ const CLOSE_MS = 5_000;
 
 /** Runs an agent's loaders in order, then the `onInit` hooks. Each loader and hook succeeds at most once. */
 export class LoaderRunner {
-  /** The `onInit` hooks that did not settle in time, by the status of their lifecycle. */
+  /** The `onInit` hooks that timed out and are still running, keyed by the status of their lifecycle. */
   readonly pending = new Map<RegisteredLifecycle['status'], Promise<void>>();
   private readonly loaders: readonly LoaderState[];
   private current: Promise<void> | undefined = undefined;
@@ -92,7 +92,7 @@ export class LoaderRunner {
     this.registry.uninitialised.delete(entry);
   }
 
-  /** The code is loaded on use: many agents have no loader. */
+  /** Imports the code on first use, because many agents have no loader. */
   private async load(entry: LoaderState): Promise<void> {
     const { runLoader } = await import('./run-loader.js');
     const { life, clock } = this.registry.config;

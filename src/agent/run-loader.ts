@@ -8,7 +8,7 @@ import type { AgentLife } from './agent-life.js';
 export interface LoaderStatus {
   readonly name: string;
   readonly state: 'pending' | 'loaded' | 'failed' | 'closed';
-  /** The error message, if the loader failed. */
+  /** The message of the error that the loader threw. */
   readonly error?: string | undefined;
   /** The result of the loader's own `status()`. */
   readonly details?: unknown;

@@ -27,7 +27,8 @@ export interface SuspendedRun extends RunRecord {
   /**
    * The open tool calls of the last turn in call order, or the answer that a hook suspended in `afterModel`.
    *
-   * If a call waits because of a nested run, the list has the waiting calls of the nested run instead of the call.
+   * If a call waits because its nested run is suspended, the waiting calls of the nested run are listed instead of the
+   * call.
    */
   readonly pending: readonly (PendingCall | PendingAnswer)[];
   readonly output?: undefined;
@@ -93,7 +94,7 @@ export interface PendingCall extends Omit<ToolCallPart, 'inside'> {
  */
 export interface PendingAnswer {
   readonly type: 'answer';
-  /** `answer`. For the answer of a nested run, the ids of `path` and `answer`, joined by `/`. */
+  /** The key for `resume`: `answer`. For the answer of a nested run, the ids of `path` and `answer`, joined by `/`. */
   readonly id: string;
   /** The ids of the enclosing tool calls, outermost first. Undefined for the run itself. */
   readonly path?: readonly string[] | undefined;
@@ -103,7 +104,7 @@ export interface PendingAnswer {
   readonly reason: string;
   /** The name of the lifecycle that suspended the answer. */
   readonly by: string;
-  /** Never set: only a tool call has a name. */
+  /** Never set. It distinguishes an answer from a tool call, which has a name. */
   readonly name?: undefined;
   readonly input?: undefined;
 }
@@ -133,7 +134,7 @@ export interface InvalidOutput {
   /** The unparsed answer. */
   readonly text: string;
   readonly issues: readonly StandardIssue[];
-  /** Undefined if a hook gave the answer. */
+  /** The reason why the model stopped. Undefined if a hook gave the answer. */
   readonly finishReason?: FinishReason | undefined;
 }
 
@@ -159,15 +160,18 @@ export class OutputInvalidError extends RunError implements InvalidOutput {
   }
 }
 
-/** The members of a failed run that its error does not have. */
+/** Data about a failed run that its error does not contain. */
 export type FailureRecord = Pick<RunRecord, 'decisions' | 'nested'>;
 
 const NOTHING: FailureRecord = { decisions: [] };
 
-/** The records by error. RunError is in the model layer, which must not import decisions. */
+/**
+ * Maps each error to the record of its run. RunError has no such members, because the model layer must not import
+ * decisions.
+ */
 const records = new WeakMap<object, FailureRecord>();
 
-/** Keeps the record of a failed run for `formatRun`. */
+/** Stores the record of a failed run, so that `formatRun` can show it. */
 export function recordFailure(error: unknown, record: FailureRecord): void {
   if (error instanceof Error) records.set(error, record);
 }

@@ -23,8 +23,8 @@ export interface RunStream<Output = string> extends AsyncIterable<AgentEvent> {
    */
   readonly text: AsyncIterable<string>;
   /**
-   * The output while the model writes it, then the checked output. The schema neither checks nor converts unfinished
-   * values. A later attempt or turn starts again.
+   * The output while the model writes it, then the checked output. Unfinished values are not checked or converted by
+   * the schema. A retry or a later turn starts with an empty value again.
    *
    * Read `output`, `text` or the events, because all three read from one queue.
    *
@@ -125,7 +125,7 @@ export class EventStream<Output> implements RunStream<Output>, AsyncIterator<Age
     return outputOfEvents(this);
   }
 
-  /** Throws: `textStream` of other libraries is `text` here. */
+  /** Always throws an error that names `text`, because other libraries call this member `textStream`. */
   get textStream(): never {
     throw new OptionInvalidError('textStream', 'unknown stream member `textStream`; use `text`');
   }
@@ -169,7 +169,7 @@ async function* textOfEvents(events: AsyncIterable<AgentEvent>): AsyncGenerator<
   for await (const event of events) if (own.has(event) && event.type === 'text-delta') yield event.text;
 }
 
-/** The code is loaded on use: most streams have no schema. */
+/** Imports the code on first use, because most streams have no schema. */
 async function* outputOfEvents<Output>(stream: RunStream<Output>): AsyncGenerator<PartialOutput<Output>> {
   const { partialValues } = await import('./run/output/partial-output.js');
   yield* partialValues<PartialOutput<Output>>(stream, new OwnEvents());
@@ -177,7 +177,7 @@ async function* outputOfEvents<Output>(stream: RunStream<Output>): AsyncGenerato
   if (result.status === 'completed') yield result.output as PartialOutput<Output>;
 }
 
-/** Tells the events of the streamed run from the events of nested runs. */
+/** Distinguishes the events of the streamed run from the events of nested runs. */
 export class OwnEvents {
   private depth = Number.POSITIVE_INFINITY;
 

@@ -12,7 +12,9 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map([
   ['init', initCommand],
 ]);
 
-/** Runs a command. Returns the exit code: 2 for unknown arguments, 1 for a command that fails. */
+/**
+ * Runs a command of the `keelson` program. Returns the exit code: 2 for unknown arguments, 1 for a command that fails.
+ */
 async function main([name = '', ...args]: readonly string[]): Promise<number> {
   if (name === '--help' || name === 'help') return printUsage(process.stdout, 0);
   try {

@@ -1,9 +1,9 @@
 /** A command of the `keelson` program. */
 export interface Command {
-  /** Its name and arguments, as the usage text shows them. */
+  /** The name and the arguments of the command, for the usage text. */
   readonly usage: string;
-  /** Says in a sentence or two what the command does. */
+  /** One or two sentences about the command, for the usage text. */
   readonly summary: string;
-  /** Runs it with the arguments after its name. Returns the exit code, or `'usage'` for arguments it does not know. */
+  /** Runs the command with the arguments after its name. Returns the exit code, or `'usage'` for unknown arguments. */
   run(args: readonly string[]): Promise<number | 'usage'>;
 }

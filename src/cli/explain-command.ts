@@ -6,7 +6,7 @@ import { explain, readTrace } from '../trace/trace.js';
 import type { Command } from './command.js';
 import { readTraceFile } from './trace-file.js';
 
-/** `keelson explain <file or folder>` prints the findings of `explain()`, a line each. */
+/** `keelson explain <file or folder>` prints the findings of `explain()`, one per line. */
 export const explainCommand: Command = {
   usage: 'explain <file or folder>',
   summary:
@@ -25,7 +25,10 @@ export const explainCommand: Command = {
   },
 };
 
-/** Returns a file as it is. Of a folder, returns the newest trace; the names begin with the time. */
+/**
+ * Returns the path of a trace: a file as it is, or the newest trace of a folder. The names of traces begin with the
+ * time.
+ */
 async function traceIn(path: string): Promise<string | undefined> {
   if (!(await stat(path)).isDirectory()) return path;
   const traces = (await readdir(path)).filter((name) => name.endsWith(TRACE_ENDING)).sort();

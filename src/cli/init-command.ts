@@ -12,7 +12,7 @@ const TEMPLATES: ReadonlyMap<string, string> = new Map([
   ['lifecycle', 'lifecycle'],
 ]);
 
-/** Files that a template gets only by its use, or that belong to this repository. */
+/** Files that are not copied: using the example creates them, or they belong to this repository. */
 const LEFT_OUT = new Set(['node_modules', 'dist', 'sessions', 'screenshots', 'trace-page', 'package-lock.json']);
 
 /** `keelson init <template> [folder]` copies a template into an empty folder. */
@@ -35,7 +35,9 @@ export const initCommand: Command = {
   },
 };
 
-/** Says why a project cannot be started in a folder. Undefined for an empty folder, or for none. */
+/**
+ * Returns the reason why a project cannot be started in a folder. Returns undefined for an empty or a missing folder.
+ */
 async function problemOf(folder: string): Promise<string | undefined> {
   const inside = relative('.', folder);
   if (isAbsolute(inside) || inside.split(/[\\/]/)[0] === '..') {

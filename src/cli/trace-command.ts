@@ -8,7 +8,7 @@ import { pageOf } from './page/page.js';
 import { serveFolder } from './page/serve-folder.js';
 import { readTraceFile } from './trace-file.js';
 
-/** `keelson trace [file or folder]` makes a page of a trace, or serves a page that follows a folder. */
+/** `keelson trace [file or folder]` writes an HTML page of a trace, or serves a page with the traces of a folder. */
 export const traceCommand: Command = {
   usage: 'trace [file or folder]',
   summary:

@@ -5,18 +5,18 @@ import { KeelsonError } from '../errors.js';
 /** The largest trace that is read, in bytes. `trace()` writes at most 64 MiB by default. */
 const MAX_BYTES = 134_217_728;
 
-/** A trace is larger than 128 MiB. */
+/** Thrown for a trace that is larger than 128 MiB. */
 class TraceTooLargeError extends KeelsonError {
   readonly code = 'ERR_TRACE_TOO_LARGE';
 
   constructor(path: string, bytes: number) {
     super(
-      `The trace ${JSON.stringify(path)} must have at most ${MAX_BYTES} bytes, got ${bytes}. Cut it, or lower \`maxFileBytes\`.`,
+      `The trace ${JSON.stringify(path)} must have at most ${MAX_BYTES} bytes, got ${bytes}. Shorten it, or lower the option \`maxFileBytes\` of \`trace()\`.`,
     );
   }
 }
 
-/** Reads a trace file. With `isListed`, does not follow a link. Throws a TraceTooLargeError. */
+/** Reads a trace file. With `isListed`, rejects for a symbolic link. Throws a TraceTooLargeError. */
 export async function readTraceFile(path: string, isListed = false): Promise<string> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | (isListed ? constants.O_NOFOLLOW : 0));
   try {

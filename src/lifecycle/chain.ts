@@ -21,13 +21,14 @@ import {
 export type Chain = Readonly<ReturnType<typeof compileChain>>;
 
 /**
- * Called for each model call. Returns the gate that delays its streamed text, or undefined if the text is not delayed.
+ * Called for each model call. Returns the function that decides which streamed parts are emitted now. Returns undefined
+ * if the text of this call is not delayed.
  */
 export type HoldStream = Exclude<AgentLifecycle['holdStream'], boolean | undefined>;
 
 /**
- * Sorts the lifecycles, which must be in registration order, and compiles each hook point. `callModel` and `callTool`
- * are the innermost steps of the wrap hooks.
+ * Sorts the lifecycles by priority, and prepares each hook point for the runs. `registered` must be in registration
+ * order. `callModel` and `callTool` are the innermost steps of the wrap hooks.
  */
 export function compileChain(
   registered: readonly RegisteredLifecycle[],
@@ -63,7 +64,7 @@ export function compileChain(
     wrapToolCall: nest(wrapToolCallPoint, callTool),
     afterAgent: thread(afterAgentPoint),
     onError: implementersOf('onError'),
-    /** True if a lifecycle holds all text. Otherwise the `holdStream` functions, or false without any. */
+    /** True if a lifecycle delays all text. Otherwise the `holdStream` functions, or false without any. */
     holdStream: holds.includes(true) || (gates.length > 0 && gates),
   };
 }

@@ -6,7 +6,7 @@ import type { CallScope, HookSite, WatchedHook } from './hook-run/hook-run.js';
 import { HookTimer } from './hook-timer.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
 
-/** A model or tool call with its hooks. */
+/** A model or tool call, wrapped by zero or more hooks. */
 export type Step<Request, Result> = (request: Request, scope: CallScope) => Awaitable<Result>;
 
 /** A hook point whose hooks wrap a call: `wrapModelCall` or `wrapToolCall`. */
@@ -42,20 +42,20 @@ export function compose<Request, Result>(
   }, core);
 }
 
-/** One hook around a call or around inner hooks. */
+/** One hook of a hook point, with the step that its `next` runs. */
 interface Layer<Request, Result> {
   readonly point: WrapPoint<Request, Result>;
   readonly entry: RegisteredLifecycle;
   readonly inner: Step<Request, Result>;
 }
 
-/** One call of a wrap hook. The hook may call `next` until it settles. */
+/** One call of a wrap hook. `next` works until the hook settles. */
 class WrapCall<Request, Result> {
   private open = true;
   private hasReturned = false;
   /** The promise of the latest call of `next`. */
   private last: Promise<Result> | undefined = undefined;
-  /** The results of `next`. */
+  /** The results of all calls of `next` so far. */
   private given: readonly Result[] = NOTHING;
   private timer: HookTimer | undefined = undefined;
   private readonly watched: WatchedHook | undefined;
@@ -120,7 +120,7 @@ class WrapCall<Request, Result> {
     );
   }
 
-  /** Checks the value that the hook returned as the result of the call. */
+  /** Accepts the value that the hook returned as the result of the call, or applies `onFailure`. */
   private judge(value: unknown): Awaitable<Result> {
     const { point } = this.layer;
     const { given } = this;
@@ -162,8 +162,8 @@ class WrapCall<Request, Result> {
   }
 
   /**
-   * Applies `onFailure` after the hook failed. With `continue`, the result of the last `next` call counts. If the hook
-   * had not called `next`, the call runs without the hook.
+   * Applies `onFailure` after the hook failed. With `continue`, uses the result of the hook's last `next` call. If the
+   * hook has not called `next`, the call runs without the hook.
    */
   private fail(error: unknown): Awaitable<Result> {
     const { point, inner } = this.layer;

@@ -1,4 +1,4 @@
-/** The name of a hook that runs inside a run. */
+/** The name of a hook that is called during a run. */
 export type HookPoint =
   | 'beforeAgent'
   | 'beforeModel'
@@ -34,7 +34,7 @@ export interface Decision {
    * The value before the decision: the string of `beforeAgent` or `afterAgent`, the raw arguments or the result of a
    * call, or the response.
    *
-   * An array of messages is shown as its length, an array of tools as the tool names.
+   * For an array of messages, its length. For an array of tools, their names.
    */
   readonly before?: unknown;
   /** The value after the decision, in the same form as `before`. */

@@ -20,7 +20,7 @@ export interface SuspendAction {
   readonly by?: string | undefined;
 }
 
-/** Replaces the model response for later hooks, the run and its messages. */
+/** Replaces the model response. Later hooks and the conversation get the new response. */
 export interface ModifyAction {
   readonly type: 'modify';
   readonly response: ModelResponse;

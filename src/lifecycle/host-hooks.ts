@@ -8,12 +8,12 @@ import type { LifecycleHost } from './lifecycle.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
 import { LifecycleError } from './run-failure.js';
 
-/** A call of a hook outside a run, such as `onInit`. */
+/** A call of a hook that is not part of a run, such as `onInit`. */
 export interface HostHookCall {
   readonly point: 'onInit' | 'onSessionStart' | 'onSessionEnd' | 'onShutdown';
   /** The argument of the hook. */
   readonly input?: LifecycleHost | SessionInfo;
-  /** Stopped when the agent is closed. Ends the wait for the hook after a grace period. */
+  /** Stopped when the agent is closed. The hook then gets a short time to settle. */
   readonly stop?: Stop;
   /** Called with the promise of a hook that did not settle in time. */
   readonly onAbandon?: (pending: Promise<void>) => void;
@@ -27,8 +27,8 @@ const LIMITS = { onInit: 30_000, onSessionStart: 30_000, onSessionEnd: undefined
 const GRACE_MS = 100;
 
 /**
- * Calls a hook outside a run. If the hook fails, throws a LifecycleError, or logs the error with `onFailure:
- * 'continue'`. If the agent is closed meanwhile, throws an AgentClosedError.
+ * Calls a hook that is not part of a run. If the hook fails, throws a LifecycleError, or logs the error with
+ * `onFailure: 'continue'`. If the agent is closed meanwhile, throws an AgentClosedError.
  */
 export async function callHostHook(entry: RegisteredLifecycle, hook: HostHookCall): Promise<void> {
   if (entry.status.inert) return;

@@ -106,7 +106,7 @@ export interface AgentLifecycle<Context = unknown> {
  */
 export type StreamGate = (part: ModelPart) => ModelPart | undefined;
 
-/** The request of one model call, for `wrapModelCall`. To change the request, spread it into a new object. */
+/** The request of one model call, for `wrapModelCall`. To change the request, pass a changed copy to `next`. */
 export interface ModelCallRequest<Context = unknown> extends ModelRequest {
   readonly model: Model;
   readonly run: RunContext<Context>;
@@ -115,7 +115,7 @@ export interface ModelCallRequest<Context = unknown> extends ModelRequest {
 /** Runs the inner hooks and the model call. Without an argument, uses the request that the hook received. */
 export type ModelCallNext = (request?: ModelCallRequest) => Promise<ModelResponse>;
 
-/** One tool call, for `wrapToolCall`. To change the call, spread it into a new object. */
+/** One tool call, for `wrapToolCall`. To change the call, pass a changed copy to `next`. */
 export interface ToolCallRequest<Context = unknown> {
   readonly id: string;
   readonly name: string;
@@ -145,7 +145,9 @@ export interface LifecycleHost {
   readonly agent: string;
   /** Returns the current tools of the agent. */
   tools(): readonly Tool[];
-  /** Returns the prefixes of the names of tools that may be added later, such as `mcp__files__` for a server. */
+  /**
+   * Returns the beginnings of tool names that may be added later, such as `mcp__files__` for the MCP server `files`.
+   */
   toolPrefixes(): readonly string[];
   /** Calls the agent's model outside any run, without hooks. */
   generate(request: ModelRequest): Promise<ModelResponse>;
@@ -163,7 +165,7 @@ export interface LoaderHost extends LifecycleHost {
    * old lifecycle.
    */
   use(lifecycle: AgentLifecycle<never>, replaced?: () => void): () => void;
-  /** Closes the agent like `agent.close()`. For a loader that learns that the process ends. */
+  /** Closes the agent like `agent.close()`, for example when a loader learns that the process is about to end. */
   closeAgent(): Promise<void>;
 }
 

@@ -6,7 +6,6 @@ import { memberProblems, type OptionTable } from '../internal/options/validate.j
 import { type Awaitable, isPromise } from '../internal/promise.js';
 import type { AgentLifecycle } from './lifecycle.js';
 
-/** The effect of a failed hook. */
 type FailurePolicy = 'throw' | 'continue' | 'block';
 
 /** A checked lifecycle with defaults applied. */
@@ -16,9 +15,12 @@ export interface RegisteredLifecycle {
   readonly priority: number;
   readonly onFailure: FailurePolicy;
   readonly timeoutMs: number | undefined;
-  /** Shared by all chains that contain the lifecycle. `inert` is set when the lifecycle is removed. */
+  /**
+   * The state of the lifecycle. All copies share it. `inert` is true once the lifecycle is removed, so that its hooks
+   * are not called.
+   */
   readonly status: { inert: boolean };
-  /** The position in the chain. */
+  /** The position in the order in which the hooks of the lifecycles are called. */
   readonly index: number;
 }
 
@@ -39,7 +41,8 @@ export const HOOKS = [
 ] as const satisfies readonly (keyof AgentLifecycle)[];
 
 /**
- * The names of our hooks, and names in other libraries (docs/hooks-map.md) for which the error message suggests ours.
+ * The valid hook names, and the hook names of other libraries (docs/hooks-map.md) with the valid name that the error
+ * message suggests.
  */
 const NAMES = {
   hooks: HOOKS,
@@ -75,7 +78,10 @@ const memberRules = {
   tools: having('an array of tools or a live tool set', {}),
 } satisfies OptionTable<AgentLifecycle>;
 
-/** For classes: TypeScript widens the `type` of an action in a class method to `string`. */
+/**
+ * A class instance that is a lifecycle. Accepts any `type` of a returned action, because TypeScript widens it to
+ * `string` in a class method.
+ */
 type ClassLifecycle<Context> = {
   readonly [Member in keyof AgentLifecycle<Context>]: Loose<AgentLifecycle<Context>[Member]>;
 };
@@ -95,15 +101,15 @@ type Loose<Member> = Member extends (...given: infer Given) => infer Result
  * expect(polite.beforeAgent('Hello.')).toBe('Hello. Please keep it short.');
  */
 export function defineLifecycle<Lifecycle extends AgentLifecycle>(lifecycle: Lifecycle): Lifecycle;
-/** For hooks that read the `context` of a run: `defineLifecycle<Caller>({ … })`. */
+/** Overload for hooks that read the `context` of a run: `defineLifecycle<Caller>({ … })`. */
 export function defineLifecycle<Context>(lifecycle: AgentLifecycle<Context>): AgentLifecycle<Context>;
-/** For a class instance whose methods return plain actions, such as `{ type: 'reject', reason }`. */
+/** Overload for a class instance whose methods return plain actions, such as `{ type: 'reject', reason }`. */
 export function defineLifecycle<Context>(lifecycle: ClassLifecycle<Context>): AgentLifecycle<Context>;
 export function defineLifecycle(lifecycle: object): object {
   return registerLifecycle(lifecycle, 1).lifecycle;
 }
 
-/** Checks a lifecycle and fills its defaults. `order` is part of the default name. */
+/** Checks a lifecycle and applies the defaults. `order` is the number in the default name. */
 export function registerLifecycle(lifecycle: AgentLifecycle<never>, order: number): RegisteredLifecycle {
   const problems = problemsOf(lifecycle);
   const name = nameOf(lifecycle, order);

@@ -21,9 +21,7 @@ export interface Summary {
    * none.
    */
   readonly shorten?: readonly { readonly message: Message; readonly chars: number }[] | undefined;
-  /**
-   * The messages that `beforeModel` received, if earlier hooks may have changed them. Default: the messages of the run.
-   */
+  /** The messages that `beforeModel` received, if the summary is made there. Default: the messages of the run. */
   readonly messages?: readonly Message[] | undefined;
 }
 

@@ -95,7 +95,7 @@ export const afterAgentPoint: WaterfallPoint<string> = {
 
 function assertComplete(messages: readonly Message[]): void {
   if (checkMessages(messages) === undefined) return;
-  throw new MessageInvalidError('The messages end in tool calls without results.');
+  throw new MessageInvalidError('The messages end in tool calls without results: add a result for each call.');
 }
 
 function copyOf({ content, finishReason, usage, providerMetadata, annotations }: ModelResponse): ModelResponse {
@@ -112,7 +112,6 @@ function isSameResponse(response: ModelResponse, copy: ModelResponse): boolean {
   );
 }
 
-/** `list` may be any value, because a hook may have replaced the content of a response. */
 function hasSame(list: readonly unknown[], copy: readonly unknown[]): boolean {
   if (list?.length !== copy.length) return false;
   for (let i = 0; i < list.length; i++) if (list[i] !== copy[i]) return false;

@@ -12,18 +12,18 @@ import type { RegisteredLifecycle } from './registered-lifecycle.js';
 /** A hook point whose hooks receive a value in turn. Each hook receives the value that the previous hook returned. */
 export interface WaterfallPoint<T> {
   readonly name: HookPoint;
-  /** The actions that a hook may return at this hook point. */
   readonly actions: readonly HookAction['type'][];
   /** Describes the valid return values, for an error message. */
   readonly expected: string;
   call(entry: RegisteredLifecycle, value: T, run: HookRun): unknown;
-  /** Returns true if the hook returned a new value. May throw if the value is invalid. */
+  /** Returns true if the hook returned a new value, and false for an action. Throws if the new value is invalid. */
   isValue(result: unknown): result is T;
-  /** If true, a returned value is ignored, but an action is applied. */
+  /** If true, a value that a hook returns is ignored. Actions still apply. */
   readonly takesNoValue?: boolean;
   /**
-   * Compares the value with a copy from before the hook. If the hook made a part of the value invalid, undoes all its
-   * changes and throws. Returns a copy for the next hook.
+   * Called after each hook, because a hook may change `value` in place. `copy` is the value before the hook.
+   *
+   * Restores `value` from `copy` and throws if the change made it invalid. Returns a copy for the next hook.
    */
   guard?(value: T, copy: T | undefined): T;
   /** Converts the value to the form of `Decision.before` and `Decision.after`. */
@@ -39,7 +39,7 @@ export interface Waterfall<T> {
 /** Calls all hooks of one hook point once, in order. Each hook gets the value that the previous hook returned. */
 export class WaterfallCall<T> {
   private index = -1;
-  /** The copy of the value for `guard`, from before the hook. */
+  /** The copy of the value from before the hook, for `guard`. */
   private copy: T | undefined = undefined;
   private watched: WatchedHook | undefined = undefined;
 
@@ -50,8 +50,8 @@ export class WaterfallCall<T> {
   ) {}
 
   /**
-   * Calls the hooks, then `done` with the last value. If a hook ends the run (`run.end.verdict`), skips the later hooks
-   * and calls `done`. Returns a promise only if a hook or `done` returns one.
+   * Calls the hooks, then `done` with the last value. If a hook ends the run, skips the later hooks and calls `done`.
+   * Returns a promise only if a hook or `done` returns one.
    */
   run<R>(done: (value: T) => Awaitable<R>): Awaitable<R> {
     const pending = this.callNext();
@@ -103,7 +103,7 @@ export class WaterfallCall<T> {
     return { entry: this.entry, point: this.waterfall.point.name, run: this.hookRun };
   }
 
-  /** Returns true if the hook has to be called. */
+  /** Returns false if the hook must be skipped, because its lifecycle was removed or has not started. */
   private enter(): boolean {
     const { entry, hookRun } = this;
     if (entry.status.inert) return false;
@@ -133,7 +133,7 @@ export class WaterfallCall<T> {
     if (this.value !== value) this.copy = undefined;
   }
 
-  /** Undoes invalid changes of the hook and applies `onFailure`. Returns true if the run ends here. */
+  /** Undoes invalid changes of the hook and applies `onFailure`. Returns true if the run must end. */
   private fail(error: unknown): boolean {
     this.watched?.end();
     const { value, copy } = this;
@@ -154,7 +154,7 @@ export class WaterfallCall<T> {
   }
 }
 
-/** Returns the next value: the returned value, or the same value after an action. */
+/** Returns the value for the next hook: the returned one, or the previous one after an action. Applies the action. */
 function takeResult<T>(site: HookSite, point: WaterfallPoint<T>, [value, result]: readonly [T, unknown]): T {
   if (result === value) return value;
   if (point.isValue(result)) return point.takesNoValue ? value : replace(site, point, [value, result]);

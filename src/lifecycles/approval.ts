@@ -16,7 +16,7 @@ import { errorResult } from '../tools/tool-result.js';
 import { isRunByCaller } from '../tools/tool-set.js';
 import { checkToolNames } from './tool-name-check.js';
 
-/** Selects the tool calls that need approval, and the function that asks for it. */
+/** Options of `approval`: the tool calls that need approval, and the function that asks a person. */
 export interface ApprovalOptions<Context = unknown> {
   /**
    * The names of the tools whose calls need approval. If neither `tools` nor `when` is set, every call needs approval,
@@ -27,13 +27,13 @@ export interface ApprovalOptions<Context = unknown> {
    */
   readonly tools?: readonly string[] | undefined;
   /**
-   * Returns true, or a reason to show, if a call needs approval. If `tools` is also set, a call needs approval if
-   * either option selects it.
+   * Returns true, or a reason for the person, if a call needs approval. If `tools` is also set, a call needs approval
+   * if either option selects it.
    */
   readonly when?: ((call: ToolCallRequest<Context>) => Awaitable<boolean | string>) | undefined;
   /**
-   * Decides on a call, with its final arguments. Return `undefined` to suspend the call; without `ask`, every selected
-   * call is suspended. Called for one call at a time within a run and its nested runs.
+   * Decides on a call, with its final arguments. If it returns `undefined` or is not set, the call is suspended. Called
+   * for one call at a time within a run and its nested runs.
    *
    * `signal` is aborted when the question no longer matters: the run was stopped, or the session received a message
    * with `when: 'now'`, which denies the call.
@@ -51,26 +51,30 @@ export interface ApprovalOptions<Context = unknown> {
   /** Calls `ask` for all calls of a turn at the same time, for example to show one card per call. Default: false. */
   readonly askInParallel?: boolean | undefined;
   /**
-   * Accepts names in `tools` that match no tool, for a guard that several agents share. If false, such a name ends the
-   * run with an OptionInvalidError. Default: false.
+   * Accepts names in `tools` that match no tool. Set it if several agents share the lifecycle and not all of them have
+   * these tools. If false, such a name ends the run with an OptionInvalidError. Default: false.
    */
   readonly optional?: boolean | undefined;
 }
 
-/** The decision of `ask`, in the form that the `resume` option takes. `{ approve: input }` changes the arguments. */
+/**
+ * The decision that `ask` returns. The option `resume` of a run takes the same values. `{ approve: input }` changes the
+ * arguments.
+ */
 export type ApprovalAnswer = 'approve' | 'deny' | { readonly deny: string } | { readonly approve: JsonValue };
 
 /**
  * Makes a lifecycle that runs the selected tool calls only after approval. `ask` decides at once. Without an answer,
  * the call is suspended: the run ends with status `suspended` and continues with `resume`, in this or another process.
- * The messages hold the whole state.
+ * To continue, only the messages of the result are needed.
  *
  * An approved call is not passed to `ask` again. A denied call gets an error result. A call of an unknown tool needs no
  * approval, because nothing runs. A call of a tool without `execute` is passed to `ask`, but does not wait for an
  * approval, because its caller decides. A call that the provider executes after an approval always needs approval.
  *
  * If `when` or `ask` throws, the tool does not run and the call gets an error result. A name in `tools` that matches no
- * tool ends the run with an OptionInvalidError. The tools of a configured MCP server are known by their prefix.
+ * tool ends the run with an OptionInvalidError. A name with the prefix of a configured MCP server is accepted, because
+ * the server may add the tool later.
  *
  * Priority 5: innermost, so that `ask` sees the final arguments and is not called for calls that other hooks refuse.
  *
@@ -130,7 +134,7 @@ async function runEdited<Context>(
 
 /**
  * Calls `ask` after the previous call of `ask` has settled, because two prompts in one terminal would mix up their
- * answers. Skipped after an abort.
+ * answers. If the run is aborted first, `ask` is not called.
  */
 function inTurn<T>(queues: WeakMap<object, Promise<unknown>>, run: RunContext, ask: () => T) {
   const root = rootOf(run);

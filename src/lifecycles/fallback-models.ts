@@ -5,9 +5,12 @@ import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { Model } from '../model/model.js';
 import { ModelError, type ModelErrorKind } from '../model/run-error.js';
 
-/** Sets which failures call the next model. */
+/** Options of `fallbackModels`: the failures after which the next model is called. */
 export interface FallbackOptions {
-  /** The kinds of failure that call the next model. A failure of another kind is thrown at once. Default: all kinds. */
+  /**
+   * The kinds of failure after which the next model is called. A failure of another kind is thrown at once. Default:
+   * all kinds.
+   */
   readonly on?: readonly ModelErrorKind[] | undefined;
 }
 
@@ -29,8 +32,8 @@ const rules = { on: listOf(oneOf(...Object.keys(KINDS))) } satisfies OptionTable
 
 /**
  * Makes a lifecycle that calls the next of these models when a model call fails, for any reason or for the kinds in
- * `on`. If all models fail, the error of the last model is thrown. Each model call starts with the run's own model
- * again.
+ * `on`. If all models fail, the error of the last model is thrown. Each model call of the run tries the run's own model
+ * first.
  *
  * Each change of the model emits a `model-error` event. Without a listener for this event, a warning is logged.
  *

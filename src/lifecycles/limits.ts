@@ -40,7 +40,10 @@ export interface LimitsOptions {
    * A name that matches no tool ends the run with an OptionInvalidError, unless `optional` is set.
    */
   readonly perTool?: Readonly<Record<string, number>> | undefined;
-  /** Accepts names in `perTool` that match no tool, for limits that several agents share. Default: false. */
+  /**
+   * Accepts names in `perTool` that match no tool. Set it if several agents share the limits and not all of them have
+   * these tools. Default: false.
+   */
   readonly optional?: boolean | undefined;
   /**
    * Returns the action that ends the run at the limit of `modelCalls`, `toolCalls`, `tokens` or `usd`. Default: rejects
@@ -54,7 +57,7 @@ export interface LimitReached {
   readonly limit: 'modelCalls' | 'toolCalls' | 'tokens' | 'usd';
   /** The value of the reached option. */
   readonly max: number;
-  /** The number that the run has used. For tool calls, includes refused calls. */
+  /** The amount that the run has used. For tool calls, includes refused calls. */
   readonly used: number;
 }
 
@@ -128,8 +131,8 @@ export function limits(options: LimitsOptions): AgentLifecycle {
 }
 
 /**
- * Returns a function that returns the counters of a run. The function also gives the run a budget that applies to
- * nested runs, and to the agents after a handover.
+ * Returns a function that returns the counters of a run. At its first call for a run, it also adds a budget to the run,
+ * so that nested runs and the agents after a handover are counted too.
  */
 function createCounters(max: LimitsOptions, counter: AgentLifecycle['wrapModelCall']): (run: RunContext) => Used {
   const runs = new WeakMap<RunContext, Used>();

@@ -2,7 +2,7 @@ import { oneOf } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 
-/** Sets how long the provider keeps its cache. */
+/** Options of `promptCache`: how long the provider keeps its cache. */
 export interface PromptCacheOptions {
   /**
    * The time to live of the cache. The provider's price for cache writes depends on it. Qwen always uses 5 minutes.
@@ -15,10 +15,10 @@ const rules = { ttl: oneOf('5m', '1h') } satisfies OptionTable<PromptCacheOption
 
 /**
  * Makes a lifecycle that sets cache breakpoints at the end of the instructions, of the tools and of the conversation.
- * So the provider caches the beginning of the next request.
+ * The provider then caches these parts for the next request.
  *
  * Affects providers that need breakpoints: `anthropic()`, `aiSdk()` with Anthropic's models and Amazon Bedrock, and
- * `openai()` with chat completions on OpenRouter and DashScope. Other providers cache by themselves, and get an
+ * `openai()` with chat completions on OpenRouter and DashScope. Other providers cache without breakpoints, and get an
  * unchanged request.
  *
  * Priority 2: inside all hooks that change the request.

@@ -6,7 +6,7 @@ import type { AgentLifecycle, ModelCallRequest } from '../lifecycle/lifecycle.js
 import { retryDelayMs } from '../model/retry-delay.js';
 import { ModelError } from '../model/run-error.js';
 
-/** Sets how often and when a failed model call is repeated. Every option has a default. */
+/** Options of `retryModelCalls`: how often and when a failed model call is repeated. */
 export interface RetryOptions {
   /** The maximum number of retries of each model call. Default: 2. */
   readonly maxRetries?: number | undefined;

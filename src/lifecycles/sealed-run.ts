@@ -66,7 +66,7 @@ export interface OpenOptions {
   /** Name of the agent that continues the run. Required if agents share a key. Default: any agent. */
   readonly agent?: string | undefined;
   /**
-   * Records the id of the sealed run, and returns false if the id is already recorded. You may forget an id after
+   * Records the id of the sealed run, and returns false if the id is already recorded. An id can be forgotten after
    * `expiresAt`.
    *
    * Without this option, a sealed run can be opened any number of times until it expires.
@@ -78,7 +78,7 @@ export interface OpenOptions {
 
 /** A suspended run that `openRun` has restored. */
 export interface OpenedRun {
-  /** The id of the sealed run. Each call of `sealRun` creates another one. */
+  /** The id of the sealed run. Each call of `sealRun` generates a new one. */
   readonly id: string;
   readonly agent: string;
   /** Time of expiry in milliseconds since 1970. */
@@ -172,7 +172,7 @@ async function verifiedPayload(text: string, secret: WebKey): Promise<string> {
   const [name, version, payload, signature, ...rest] = typeof text === 'string' ? text.split('.') : [];
   const isSealed = payload !== undefined && signature !== undefined && rest.length === 0;
   if (`${name}` !== VERSION.split('.')[0] || !isSealed) {
-    throw new SealInvalidError('malformed', 'it must be a text that `sealRun` returned');
+    throw new SealInvalidError('malformed', 'it must be a string that `sealRun` returned');
   }
   if (`${name}.${version}` !== VERSION) {
     throw new SealInvalidError('version', `it must have the version ${VERSION}; ask for the decision again`);

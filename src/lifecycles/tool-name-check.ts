@@ -7,13 +7,13 @@ import { unknownToolNames } from '../tools/unknown-tool-names.js';
 /** Checks configured tool names against the tools of each agent, before its first model call. */
 export interface ToolNameCheck {
   readonly onInit: NonNullable<AgentLifecycle['onInit']>;
-  /** Call it before a model call, when all loaders have finished. */
+  /** Must be called before a model call, when all loaders have finished. */
   check(run: RunContext): void;
 }
 
 /**
- * Checks the tool names in an option of a lifecycle. For a guard, throws an OptionInvalidError in each run in which a
- * name matches no tool. For other lifecycles, logs one warning per agent.
+ * Returns a check of the tool names in an option of a lifecycle. If `isGuard`, throws an OptionInvalidError in each run
+ * in which a name matches no tool. Otherwise logs one warning per agent.
  */
 export function checkToolNames(option: string, names: readonly string[], isGuard: boolean): ToolNameCheck {
   const unchecked = new Map<string, LifecycleHost>();

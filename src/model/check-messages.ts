@@ -6,7 +6,7 @@ import { problemOfPart } from './whole-response.js';
 export interface OpenCalls {
   /** All calls of the last turn, in call order. */
   readonly calls: readonly ToolCallPart[];
-  /** The results in the conversation. */
+  /** The results that these calls already have in the conversation. */
   readonly results: readonly ToolResultPart[];
   /** The calls without a result. */
   readonly open: readonly ToolCallPart[];
@@ -15,8 +15,8 @@ export interface OpenCalls {
 }
 
 /**
- * Checks messages from outside the run. Returns the calls of the last turn if any has no result. Throws
- * MessageInvalidError for an unknown role or invalid content.
+ * Checks messages that the caller passes to a run. Returns the calls of the last turn if any of them has no result.
+ * Throws MessageInvalidError for an unknown role or invalid content.
  *
  * Each earlier call must have exactly one result before the next model turn, and each result must follow its call. User
  * and system messages may follow open calls.
@@ -32,7 +32,9 @@ export function checkMessages(messages: readonly Message[], from = 0): OpenCalls
     if (message.role === 'tool') {
       turn.results.push(...checkResults(message.content, turn, index));
       if (turn.interrupted)
-        throw new MessageInvalidError(`Message ${index} has results that do not follow their calls.`);
+        throw new MessageInvalidError(
+          `Message ${index} has tool results that do not follow their calls: put them after the message with the calls.`,
+        );
     } else {
       const calls = checkCalls(message, index);
       if (calls.length > 0) assertClosed(turn, index);
@@ -78,7 +80,9 @@ function checkShape(message: Message, index: number | undefined): void {
   if (typeof message !== 'object' || message === null) throw new MessageInvalidError(`${where} must be an object.`);
   const { role, content } = message;
   if (role !== 'system' && role !== 'user' && role !== 'assistant' && role !== 'tool') {
-    throw new MessageInvalidError(`${where} has the unknown role ${JSON.stringify(role)}.`);
+    throw new MessageInvalidError(
+      `${where} has the unknown role ${JSON.stringify(role)}: use "system", "user", "assistant" or "tool".`,
+    );
   }
   if (!isContentOf(role, content)) {
     throw new MessageInvalidError(`${where} (${role}): \`content\` must be ${CONTENT[role]}.`);
@@ -99,7 +103,7 @@ function isResult(part: Partial<ToolResultPart> | null): boolean {
 function checkCalls(message: Message, index: number): readonly ToolCallPart[] {
   const calls = toolCallsOf(message);
   if (new Set(calls.map((call) => call.id)).size < calls.length) {
-    throw new MessageInvalidError(`Message ${index} has two tool calls with one id.`);
+    throw new MessageInvalidError(`Message ${index} has two tool calls with the same id: each call needs its own id.`);
   }
   return calls;
 }
@@ -108,9 +112,14 @@ function checkResults(results: readonly ToolResultPart[], turn: Turn, index: num
   const seen = new Set(turn.results.map(({ id }) => id));
   for (const { id } of results) {
     if (!turn.calls.some((call) => call.id === id)) {
-      throw new MessageInvalidError(`Message ${index} has a result for "${id}", which the previous turn did not call.`);
+      throw new MessageInvalidError(
+        `Message ${index} has a result for call "${id}", but the previous turn did not make this call.`,
+      );
     }
-    if (seen.has(id)) throw new MessageInvalidError(`Message ${index} has a second result for call "${id}".`);
+    if (seen.has(id))
+      throw new MessageInvalidError(
+        `Message ${index} has a second result for call "${id}": each call has exactly one result.`,
+      );
     seen.add(id);
   }
   return results;

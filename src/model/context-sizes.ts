@@ -1,8 +1,8 @@
 import type { ModelRequest } from './model.js';
 
 /**
- * Returns the number of JSON characters that the model reads, by source. A source is `instructions`, `tools`, the role
- * of a message, or `tool <name>` for the results of a tool.
+ * Returns the number of characters of JSON that the model reads, by source. A source is `instructions`, `tools`, the
+ * role of a message, or `tool <name>` for the results of a tool.
  */
 export function contextSizes({ messages, tools }: Pick<ModelRequest, 'messages' | 'tools'>): Record<string, number> {
   const sizes: Record<string, number> = {};
@@ -20,7 +20,8 @@ export function contextSizes({ messages, tools }: Pick<ModelRequest, 'messages' 
 }
 
 /**
- * Sizes of content that later requests contain again, so that the cost per turn does not grow with the conversation.
+ * The sizes of objects that were measured before. Each request contains the earlier messages again, so that without
+ * this map each turn would take longer.
  */
 const known = new WeakMap<object, number>();
 

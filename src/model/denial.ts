@@ -3,7 +3,9 @@ export function deniedCall(reason?: string): string {
   return `The call was denied${reason === undefined ? '.' : `: ${reason}`}`;
 }
 
-/** Returns the reason why a call did not run. If the call had started before, adds that it may have had an effect. */
+/**
+ * Returns the text for a call that did not run. If an earlier attempt had started, adds that it may have had an effect.
+ */
 export function withAttempts(text: string, attempt = 1): string {
   if (attempt === 1) return text;
   return `${text}${text.endsWith('.') ? '' : '.'} An earlier attempt may have happened.`;

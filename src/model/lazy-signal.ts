@@ -42,7 +42,10 @@ export class LazyRequest<Run> implements RequestFields<Run> {
     return this.#source.stop.signal;
   }
 
-  /** Returns the source of the signal. Returns undefined for another object, such as a copy. */
+  /**
+   * Returns the source of the signal. Returns undefined if the object is not a LazyRequest, such as a copy made by
+   * spread.
+   */
   static sourceOf(request: object): SignalSource | undefined {
     return #source in request ? (request as LazyRequest<unknown>).#source : undefined;
   }
@@ -55,7 +58,10 @@ export function ownSignal(request: ModelRequest): void {
   Object.defineProperty(request, 'signal', OWN_SIGNAL);
 }
 
-/** One shared getter: with separate getters, each object would need its own hidden class in the engine. */
+/**
+ * The getter that all requests share. If each request had its own getter, the JavaScript engine would need a hidden
+ * class per request.
+ */
 const OWN_SIGNAL = {
   get(this: object) {
     return LazyRequest.sourceOf(this)?.stop.signal;
@@ -71,8 +77,8 @@ export function withMessages<Request extends ModelRequest>(request: Request, mes
 }
 
 /**
- * Returns `copy` with the signal of `request`, unless `copy` has a `signal` property. `signal: undefined` counts as a
- * property.
+ * Returns `copy` with the signal of `request`, because a spread may not copy the signal. If `copy` has a `signal`
+ * property, even an undefined one, returns `copy`.
  */
 export function keepSignal<Request extends ModelRequest>(copy: Request, request: Request): Request {
   const source = LazyRequest.sourceOf(request);

@@ -10,7 +10,10 @@ export type ProviderMetadata = Readonly<Record<string, unknown>>;
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
-  /** True for a comment on the model's progress. {@link textOf} omits it if the message also has other text. */
+  /**
+   * True for a text about the model's progress that is not part of the answer. {@link textOf} omits it if the message
+   * also has other text.
+   */
   readonly commentary?: boolean | undefined;
   readonly providerMetadata?: ProviderMetadata | undefined;
 }
@@ -67,7 +70,7 @@ export interface ToolCallPart {
    * becomes its result: an error result denies the call.
    */
   readonly needsApproval?: boolean | undefined;
-  /** The nested run of the call, while that run waits for decisions. Never sent to a model. */
+  /** The nested run of the call, if this run is suspended and waits for decisions. Never sent to a model. */
   readonly inside?: WaitingRun | undefined;
   readonly providerMetadata?: ProviderMetadata | undefined;
 }
@@ -144,8 +147,8 @@ export interface AssistantMessage {
   /** True if a hook suspended this answer, and a person denied it. */
   readonly denied?: boolean | undefined;
   /**
-   * The name of the agent, if the conversation was handed over to it. Absent for the agent that started the run. Not
-   * sent to models.
+   * The name of the agent that wrote the message, if the conversation was handed over to it. Absent for the agent that
+   * started the run. Not sent to models.
    */
   readonly agent?: string | undefined;
 }

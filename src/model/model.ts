@@ -70,8 +70,8 @@ export interface Usage {
   readonly cacheWriteTokens?: number | undefined;
   readonly reasoningTokens?: number | undefined;
   /**
-   * The size of the conversation: the input and output tokens of the last request, if the provider made several
-   * requests for one response. Absent in sums.
+   * The number of tokens in the conversation after this call. Set if the provider made several requests for one
+   * response: then it counts only the last request. Absent in sums.
    */
   readonly contextTokens?: number | undefined;
 }

@@ -15,7 +15,7 @@ export interface ModelPrice {
 
 const amount = numberRule('a number of US dollars of 0 or more', 0);
 
-/** The rule for one price. */
+/** Validates one price. */
 export const priceRule = group({
   input: required(amount),
   output: required(amount),
@@ -38,7 +38,7 @@ export function findPrice(prices: Readonly<Record<string, ModelPrice>>, model: s
   return Object.hasOwn(prices, model) ? prices[model] : undefined;
 }
 
-/** Explains that the price of a model is missing. */
+/** Returns the message for a missing price. */
 export function missingPrice(model: string): string {
   return `\`prices\` must have a price for each model that is called, got none for ${JSON.stringify(model)}: add it`;
 }

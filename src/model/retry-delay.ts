@@ -10,7 +10,7 @@ export interface RetryDelays {
   readonly random: () => number;
 }
 
-/** Limits the doublings, because more would overflow. Every delay has reached its maximum before. */
+/** The maximum number of doublings, because more would overflow. The delay has reached `maxDelayMs` long before. */
 const MAX_DOUBLINGS = 100;
 
 /**

@@ -104,7 +104,7 @@ export class ResponseInvalidError extends KeelsonError {
   constructor(
     problem: string,
     response: unknown,
-    /** The kind of the ModelError. */
+    /** The kind of the ModelError that gets this error as its cause. */
     readonly kind?: ModelErrorKind,
   ) {
     super(`The response is invalid: ${problem}`);

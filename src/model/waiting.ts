@@ -7,23 +7,26 @@ export const ANSWER = 'answer';
 /** Separates the ids in the id of a nested call or answer. No call of a model has this character in its id. */
 export const BETWEEN = '/';
 
-/** A call or an answer that waits, in a run or in one of its nested runs. */
+/** A call or an answer that waits for a decision or a result, in a run or in one of its nested runs. */
 export interface Waiting {
-  /** The id of the call or answer, after the ids of the enclosing tool calls. Unique among all that wait. */
+  /**
+   * The id of the call or answer, after the ids of the enclosing tool calls. Unique among all waiting calls and
+   * answers.
+   */
   readonly id: string;
   /** The enclosing tool calls, outermost first. */
   readonly callers: readonly ToolCallPart[];
-  /** Undefined for an answer. */
+  /** The waiting call. Undefined for an answer. */
   readonly call: ToolCallPart | undefined;
-  /** The text of an answer. */
+  /** The text of the waiting answer. Empty for a call. */
   readonly text: string;
-  /** The reason why the call waits. Undefined if the messages of a run were passed on without it. */
+  /** The reason why the call or answer waits. Undefined outside a session, because messages do not contain the reason. */
   readonly question: SuspendedCall | undefined;
 }
 
 /**
- * Returns everything that waits because of open calls: the calls themselves, or the calls and answers of their nested
- * runs.
+ * Returns everything that waits because of open calls: the calls themselves, or the waiting calls and answers of their
+ * nested runs.
  */
 export function waitingIn(
   open: readonly ToolCallPart[],
@@ -39,7 +42,7 @@ export function waitingIn(
   });
 }
 
-/** True if a nested run of the call waits. Then the call itself can only be denied. */
+/** True if the call waits because of its nested run. Then the call itself can only be denied. */
 function isWaitingInside(call: ToolCallPart): call is ToolCallPart & { readonly inside: WaitingRun } {
   return call.inside !== undefined && waitingInside(call.inside, [call]).length > 0;
 }
@@ -57,7 +60,10 @@ function idBehind(callers: readonly ToolCallPart[], id: string): string {
   return [...callers.map((call) => call.id), id].join(BETWEEN);
 }
 
-/** Returns the index of the last answer if it is suspended, even if user messages follow. Otherwise returns -1. */
+/**
+ * Returns the index of the last answer if a hook has suspended it, even if user messages follow. Otherwise returns
+ * undefined.
+ */
 export function suspendedAnswer(messages: readonly Message[]): number | undefined {
   const index = messages.findLastIndex(({ role }) => role === 'assistant' || role === 'tool');
   const last = messages[index];

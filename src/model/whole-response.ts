@@ -23,7 +23,7 @@ export function wholeResponse(value: ModelResponse, replaced?: ModelResponse): M
   return { ...value, usage, finishReason: value.finishReason ?? replaced?.finishReason ?? 'other' };
 }
 
-/** True for a finished response without text and tool calls. */
+/** True for a response with nothing but reasoning and white space, unless it was cut off or refused. */
 export function isEmpty({ content, finishReason }: ModelResponse): boolean {
   return content.every(isSilent) && finishReason !== 'length' && finishReason !== 'content-filter';
 }
@@ -51,7 +51,7 @@ function problemOf(value: unknown): string {
   return typeof value === 'object' ? '`content` must be an array' : `it is ${typeof value}`;
 }
 
-/** Returns the problem with a part of an assistant message, or undefined. */
+/** Returns the reason why a part of an assistant message is invalid, or undefined if it is valid. */
 export function problemOfPart(part: AssistantPart | undefined): string | undefined {
   if (typeof part !== 'object' || part === null) return 'a part of `content` must be an object';
   if (part.type === 'text') return typeof part.text === 'string' ? undefined : 'a text part has no text';

@@ -1,7 +1,10 @@
 import { isObject, type JsonSchema } from '../internal/json.js';
 import type { Tool } from './tool.js';
 
-/** Merges `additions` into the arguments if the tool's schema allows additional properties. Existing arguments win. */
+/**
+ * Merges `additions` into the arguments if the tool's schema allows additional properties. Does not replace existing
+ * arguments.
+ */
 export function withAdditions(tool: Tool, input: unknown, additions: Readonly<Record<string, unknown>>): unknown {
   if (!isObject(input) || isClosed(tool.inputSchema)) return input;
   // The first spread keeps the order of the existing arguments.

@@ -74,7 +74,7 @@ export function defineTool<Schema extends StandardSchema, Context = unknown>(
   definition: ToolDefinition<Schema & ArgumentsSchema<Schema>, Context, InferOutput<Schema>>,
 ): Tool<Context, InferOutput<Schema>>;
 /**
- * With a plain JSON Schema, `input` has type `unknown`: declare the parameter type of `execute` yourself.
+ * Overload for a plain JSON Schema. `input` has type `unknown`, so declare the parameter type of `execute` yourself.
  *
  * @example
  * const add = defineTool({
@@ -117,7 +117,7 @@ function standardChecker(schema: StandardSchema): Tool['check'] {
   return (input) => standard.validate(input);
 }
 
-/** Adds `type: 'object'` if it is missing, because providers require it even for a union. */
+/** Adds `type: 'object'` if it is missing, because providers require it even for a union of objects. */
 function objectSchema(name: string, inputSchema: JsonSchema): JsonSchema {
   const { type } = inputSchema;
   if (type === undefined) return { ...inputSchema, type: 'object' };

@@ -12,13 +12,16 @@ export interface EditedCall {
   readonly tool: Tool | undefined;
 }
 
-/** Rejects with a ResumeInvalidError if the call cannot run with the new arguments. */
+/**
+ * Rejects with a ResumeInvalidError if the tool does not accept the new arguments, or if the arguments of this kind of
+ * call cannot be changed.
+ */
 export async function assertEdit(call: EditedCall, decision: EditedApproval): Promise<void> {
   const problem = await editProblem(call, decision);
   if (problem !== undefined) throw new ResumeInvalidError(`The decision on "${call.id}" ${problem}`, [call.id]);
 }
 
-/** Explains why a call cannot run with new arguments. Resolves with undefined if it can. */
+/** Returns the reason why a call cannot run with new arguments, or undefined if it can. */
 export async function editProblem(
   { name, kind, tool }: EditedCall,
   { approve }: EditedApproval,

@@ -9,7 +9,7 @@ export interface EditedApproval {
 }
 
 /**
- * The kind of a waiting call or answer. For a call, says who runs it: Keelson (`tool`), the caller of the agent
+ * The kind of a waiting call or answer. The kind of a call says who runs it: Keelson (`tool`), the caller of the agent
  * (`result`), or the provider (`provider`).
  */
 export type CallKind = 'tool' | 'result' | 'provider' | 'answer';
@@ -25,13 +25,16 @@ export function kindOf(call: {
   return call.needsApproval ? 'provider' : 'tool';
 }
 
-/** True for `{ approve: input }` whose arguments JSON can hold. False if the decision also denies or has a result. */
+/**
+ * True for a decision `{ approve: input }` whose arguments JSON can represent. False if the decision also denies the
+ * call or has a result.
+ */
 export function isEdit(decision: unknown): decision is EditedApproval {
   if (!isObject(decision) || decision.deny !== undefined || decision.result !== undefined) return false;
   return isJson(decision.approve);
 }
 
-/** True for a value that JSON can hold. */
+/** True for a value that JSON can represent. */
 export function isJson(value: unknown): boolean {
   try {
     return toJson(value) !== undefined;
@@ -42,7 +45,7 @@ export function isJson(value: unknown): boolean {
 
 type Decisions = Readonly<Record<string, unknown>>;
 
-/** Returns copies of the decisions. A change to equal arguments becomes `approve`. */
+/** Returns a copy of the decisions. A decision whose arguments equal the arguments of its call becomes `approve`. */
 export function resolveEdits<D extends Decisions>(decisions: D, calls: readonly ToolCallPart[]): D {
   const resolved = calls.flatMap((call) => {
     const decision = decisions[call.id];
@@ -51,7 +54,7 @@ export function resolveEdits<D extends Decisions>(decisions: D, calls: readonly 
   return resolved.length === 0 ? decisions : { ...decisions, ...Object.fromEntries(resolved) };
 }
 
-/** Returns `approve` if the arguments are equal, otherwise a copy of the decision. */
+/** Returns `approve` if the decision does not change the arguments, otherwise a copy of the decision. */
 export function resolveEdit(
   call: Pick<ToolCallPart, 'input' | 'invalidInput'>,
   { approve }: EditedApproval,
@@ -60,7 +63,7 @@ export function resolveEdit(
   return isSameData(input, inputOf(call)) ? 'approve' : { approve: input };
 }
 
-/** Explains why the arguments of this kind of call cannot be changed, or returns undefined. */
+/** Returns the reason why the arguments of this kind of call cannot be changed, or undefined. */
 export function refusalOf(kind: CallKind): string | undefined {
   if (kind === 'result')
     return "must be { result } or 'deny', got { approve }: its tool has no `execute`, so only the caller can run it.";

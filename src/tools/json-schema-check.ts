@@ -17,8 +17,8 @@ const WRAPPERS = new Set(
 /**
  * Compiles a plain JSON Schema into a check. Throws OptionInvalidError if the schema is invalid.
  *
- * With `isLenient`, ignores `format` and invalid patterns, accepts null for `nullable`, and reads the bounds of draft 4
- * in every draft. `ignoresPatterns` makes a lenient check ignore valid patterns too.
+ * `isLenient` is for the schemas of MCP servers: ignores `format` and invalid patterns, accepts null for `nullable`,
+ * and accepts the bounds of draft 4 in every draft. `ignoresPatterns` makes a lenient check ignore valid patterns too.
  */
 export function compileJsonSchema(
   schema: JsonSchema,
@@ -66,7 +66,10 @@ function resolveReferences(schema: JsonSchema) {
 /** Thrown when a check exceeds `MOST_STEPS`. */
 class StepsExceededError extends RangeError {}
 
-/** Counts schema evaluations. The validator reads `$ref` of a schema once, at the start of each evaluation. */
+/**
+ * Makes the schemas count their evaluations, and throw when `left` is used up. The validator reads `$ref` of a schema
+ * once per evaluation.
+ */
 function countSteps(schemas: readonly (Schema | boolean)[]): { left: number } {
   const steps = { left: 0 };
   for (const schema of new Set(schemas)) {
@@ -84,7 +87,7 @@ function countSteps(schemas: readonly (Schema | boolean)[]): { left: number } {
 
 export type { SchemaDraft };
 
-/** Returns the draft of a lenient check. Schemas of draft 4 use draft 7, after their bounds are converted. */
+/** Returns the draft for a lenient check. Schemas of draft 4 use draft 7, because their bounds are converted before. */
 export function lenientDraftOf(uri: unknown): SchemaDraft {
   const draft = draftOf(uri);
   return draft === '4' ? '7' : draft;
@@ -103,7 +106,7 @@ function unusable(error: unknown): OptionInvalidError {
   return new OptionInvalidError('schema', `\`schema\` must be a JSON Schema, got one that cannot be used: ${problem}`);
 }
 
-/** Returns all errors. Returns undefined if collecting them exceeds the stack or the step limit. */
+/** Returns all errors. Returns undefined if collecting them exceeds the stack or the limit of evaluations. */
 function allErrors(work: () => OutputUnit[]): OutputUnit[] | undefined {
   try {
     return work();
@@ -114,7 +117,8 @@ function allErrors(work: () => OutputUnit[]): OutputUnit[] | undefined {
 }
 
 /**
- * Describes a value on which the validator failed. Throws if the schema caused the failure, such as a broken `$ref`.
+ * Describes a value on which the validator failed. Throws if the schema caused the failure, for example by a broken
+ * `$ref`.
  */
 export function faultOfValue(error: unknown): string {
   const { name, message = '' } = error as { readonly name?: string; readonly message?: string };

@@ -3,7 +3,10 @@ import { isObject, type JsonSchema } from '../internal/json.js';
 import type { OptionRule } from '../internal/options/validate.js';
 import { isStandardSchema, type StandardResult, type StandardSchema } from './standard-schema.js';
 
-/** Accepts a schema. Refuses a plain object of schemas, which as a JSON Schema would accept every value. */
+/**
+ * The rule for an option that takes a schema. Refuses an object of schemas, because as a JSON Schema it would accept
+ * every value.
+ */
 export const schemaRule: OptionRule = {
   expected: 'a Standard Schema or a JSON Schema; wrap a map of schemas in `z.object(…)`',
   accepts: (value) => isStandardSchema(value) || (isObject(value) && !Object.values(value).some(isStandardSchema)),
@@ -13,7 +16,7 @@ export const schemaRule: OptionRule = {
  * Returns the JSON Schema of a Standard Schema's input. Returns undefined if the library of the schema cannot convert
  * schemas.
  *
- * Throws the error from `invalid` if this schema cannot be converted.
+ * If the conversion of this schema fails, throws the error that `invalid` makes.
  */
 export function jsonSchemaOf(schema: StandardSchema, invalid: (problem: string) => Error): JsonSchema | undefined {
   try {
@@ -26,7 +29,7 @@ export function jsonSchemaOf(schema: StandardSchema, invalid: (problem: string) 
   }
 }
 
-/** Checks values against a plain JSON Schema. The validator is loaded at the first check. */
+/** Returns a function that checks values against a plain JSON Schema. The validator is loaded at the first check. */
 export function jsonSchemaChecker(
   schema: JsonSchema,
 ): (input: unknown) => StandardResult<unknown> | Promise<StandardResult<unknown>> {

@@ -4,7 +4,7 @@ import type { Schema } from '@cfworker/json-schema';
 type Lookup = Readonly<Record<string, Schema | boolean>>;
 
 /**
- * Prepares the schemas for a lenient check: ignores `format`, lets `nullable` of OpenAPI allow `null`, removes invalid
+ * Changes the schemas for a lenient check: removes `format`, lets `nullable` of OpenAPI allow `null`, removes invalid
  * patterns, and converts bounds of draft 4. `ignoresPatterns` removes valid patterns too.
  *
  * Keeps a `format` that is not a string. The validator treats the object `dependencies` as a schema, so `format` may be
@@ -24,7 +24,7 @@ export function relax(lookup: Lookup, ignoresPatterns = false): void {
   }
 }
 
-/** Removes patterns that JavaScript cannot compile. The server that sent the schema checks them itself. */
+/** Removes patterns that JavaScript cannot compile. The server that sent the schema checks its arguments again. */
 function removePatterns(node: Schema, isChecked: (pattern: string) => boolean): void {
   if (typeof node.pattern === 'string' && !isChecked(node.pattern)) delete node.pattern;
   const names = Object.keys(node.patternProperties ?? {});
@@ -36,8 +36,8 @@ function removePatterns(node: Schema, isChecked: (pattern: string) => boolean): 
 }
 
 /**
- * Converts a boolean bound, which is the form of draft 4 whatever `$schema` says: `exclusiveMinimum: true` makes
- * `minimum` exclusive.
+ * Converts a boolean bound of draft 4: `exclusiveMinimum: true` makes `minimum` exclusive. Some servers use this form
+ * with a later `$schema`.
  */
 function convertBound(
   node: Schema,
@@ -60,7 +60,7 @@ function isPattern(text: string): boolean {
   }
 }
 
-/** Returns the first `$ref` that points to nothing. */
+/** Returns the first `$ref` to a schema that does not exist, or undefined. */
 export function lostIn(lookup: Lookup): string | undefined {
   const schemas = Object.values(lookup).filter((node) => typeof node === 'object');
   return schemas.find(({ $ref, __absolute_ref__: uri = $ref }) => uri !== undefined && lookup[uri] === undefined)?.$ref;

@@ -1,2 +1,2 @@
-/** The runs that find their tools by a search. They need no warning about many tools. */
+/** The runs with the lifecycle `toolSearch`. They get no warning about too many tools. */
 export const searchedRuns = new WeakSet<object>();

@@ -35,7 +35,7 @@ export interface StandardIssue {
 /** The output type of a schema. */
 export type InferOutput<Schema> = Schema extends StandardSchema<unknown, infer Output> ? Output : unknown;
 
-/** True if a value is a Standard Schema. The schemas of arktype are functions. */
+/** True for a Standard Schema. The schemas of arktype are functions, not objects. */
 export function isStandardSchema(value: unknown): value is StandardSchema {
   const standard = (value as { '~standard'?: { validate?: unknown } | null } | null | undefined)?.['~standard'];
   return typeof standard?.validate === 'function';

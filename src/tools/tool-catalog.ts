@@ -9,14 +9,14 @@ import { toolsOf } from './tool-set.js';
  */
 export const HANDOFF = Symbol.for('keelson.handoff');
 
-/** The tools of one turn. All lookups by tool name happen here. */
+/** The tools of one turn, with a lookup by name. */
 export class ToolSnapshot {
   private byName: Map<string, Tool> | undefined = undefined;
   private handoffs: boolean | undefined = undefined;
 
   constructor(readonly tools: readonly Tool[]) {}
 
-  /** True if a tool of the snapshot hands the conversation over to another agent. */
+  /** True if a tool hands the conversation over to another agent. */
   get hasHandoffs(): boolean {
     this.handoffs ??= this.tools.some((tool) => HANDOFF in tool);
     return this.handoffs;
@@ -61,7 +61,7 @@ export class ToolCatalog {
     return new ToolCatalog([...this.sources, tools], this.logger);
   }
 
-  /** Returns the prefixes of the names of tools that live sources may add later. */
+  /** Returns the beginnings of tool names that live sources may add later. */
   prefixes(): readonly string[] {
     return this.live.flatMap((source) => source.prefixes?.() ?? []);
   }
@@ -79,13 +79,17 @@ export class ToolCatalog {
   private collect(): ToolSnapshot {
     const tools = new Map<string, Tool>();
     for (const tool of this.sources.flatMap((source) => this.toolsIn(source))) {
-      if (tools.has(tool.name)) this.logger.error(`Tool "${tool.name}" is left out: the name is taken.`, tool.origin);
+      if (tools.has(tool.name))
+        this.logger.error(`Tool "${tool.name}" is left out, because another tool has the same name.`, tool.origin);
       else tools.set(tool.name, tool);
     }
     return new ToolSnapshot([...tools.values()]);
   }
 
-  /** Returns the tools of a source. A live source that throws has no tools until its revision changes. */
+  /**
+   * Returns the tools of a source. If a live source throws, logs the error and returns no tools until the revision of
+   * the source changes.
+   */
   private toolsIn(source: ToolSource<never>): readonly Tool[] {
     try {
       // The compiler has checked that the tool's `Context` is that of the agent.

@@ -17,8 +17,8 @@ const MAX_RESULT_LENGTH = 10_000_000;
 const MAX_PARTS = 10_000;
 const MAX_ERROR_LENGTH = 100_000;
 /**
- * Maximum length of the note that `errorResult` appends to a cut text. A text of the limit plus its note is not cut
- * again.
+ * The maximum length of the note that `errorResult` appends to a shortened text. A text that was shortened once is not
+ * shortened again.
  */
 const CUT_MARK = 40;
 
@@ -59,7 +59,7 @@ export function resultPartOf(call: ToolCallPart, result: ToolResult): ToolResult
   return part;
 }
 
-/** True if a value is an object with valid `content`. */
+/** True for an object with valid `content`. */
 export function isToolResult(value: unknown): value is ToolResult {
   return isContent((value as { content?: unknown } | null | undefined)?.content);
 }
@@ -82,13 +82,19 @@ export function toToolResult(output: unknown): ToolResult {
   return dataResult(output);
 }
 
-/** Converts the result of a tool that the caller ran. An array is data, never content parts with files to load. */
+/**
+ * Converts the result of a tool that the caller ran. An array becomes data and never content parts, so that a caller
+ * cannot make the provider load files.
+ */
 export function toGivenResult(result: JsonValue, isError = false): ToolResult {
   const whole = typeof result === 'string' ? toToolResult(result) : dataResult(result);
   return isError ? wholeResult({ ...whole, isError }) : whole;
 }
 
-/** Copies a result for the messages. `structured` is reduced to what JSON can hold. */
+/**
+ * Copies a result for the messages. Keeps only the members of `structured` that JSON can represent. A result that is
+ * too long becomes an error result.
+ */
 export function wholeResult({ content: whole, structured, isError }: ToolResult): ToolResult {
   const isLongError = isError && typeof whole === 'string' && whole.length > MAX_ERROR_LENGTH + CUT_MARK;
   const content = isLongError ? errorResult(whole).content : whole;
@@ -127,7 +133,9 @@ function dataResult(output: unknown): ToolResult {
   return { content: text, structured: JSON.parse(text) as JsonValue };
 }
 
-/** True for an instance of a class without `toJSON`: its JSON is `{}`, although the instance may hold data. */
+/**
+ * True for an instance of a class without `toJSON`. Its JSON is `{}`, even if the instance holds data, such as a Map.
+ */
 function isOpaque(value: object): boolean {
   const prototype = Object.getPrototypeOf(value);
   return prototype !== null && Object.getPrototypeOf(prototype) !== null && !('toJSON' in value);

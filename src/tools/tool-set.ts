@@ -47,7 +47,7 @@ export function createToolSet<Context = unknown>(tools: readonly Tool<Context>[]
 
 const LIST_OF_TOOLS = 'an array of tools, or a tool set made by `createToolSet`';
 
-/** True if a value has the tool members that a run needs. */
+/** True for an object with the members of a tool that a run needs. */
 export function isTool(value: unknown): value is Tool {
   const tool = value as Tool | null | undefined;
   const isRunnable = tool?.execute === undefined || typeof tool.execute === 'function';
@@ -78,7 +78,10 @@ function adviceFor(source: unknown): string {
   return isObject(source) && Object.values(source).some(isTool) ? '; pass `Object.values(tools)`' : '';
 }
 
-/** Throws ToolConflictError if two tools have the same name. */
+/**
+ * The tools of waiting calls, by the object of the call. Decisions on a call are checked with its tool before the run
+ * continues.
+ */
 export function assertDistinct(tools: readonly Tool<never>[]): void {
   const names = new Set<string>();
   for (const { name } of tools) {
@@ -95,7 +98,7 @@ export function rememberTool(call: object, tool: Tool | undefined): void {
   if (tool !== undefined) pendingTools.set(call, tool);
 }
 
-/** Returns the tool of a waiting call. Returns undefined for a copy of the call. */
+/** Returns the tool of a waiting call. Returns undefined if the object is a copy of the call. */
 export function rememberedTool(call: object): Tool | undefined {
   return pendingTools.get(call);
 }
@@ -103,10 +106,10 @@ export function rememberedTool(call: object): Tool | undefined {
 /** Finds a tool by its name. */
 export type FindTool = (name: string) => Tool | undefined;
 
-/** For each tool that runs an agent: a function that finds the tools of that agent. */
+/** Maps each tool that runs an agent to a function that finds the tools of that agent. */
 const toolsInside = new WeakMap<Tool, FindTool>();
 
-/** Stores how to find the tools of the agent that a tool runs. */
+/** Stores the function that finds the tools of the agent that a tool runs. */
 export function rememberAgent(tool: Tool, find: FindTool): void {
   toolsInside.set(tool, find);
 }
@@ -116,7 +119,7 @@ export function runsAgent(tool: Tool): boolean {
   return toolsInside.has(tool);
 }
 
-/** Finds the tool of a waiting call. For a nested call, follows the tools that run agents. */
+/** Finds the tool of a waiting call. For a call of a nested run, searches the tools of the agent that made the call. */
 export function toolOf({ callers, call }: Pick<Waiting, 'callers' | 'call'>, find: FindTool): Tool | undefined {
   const findInside = (outer: FindTool, { name }: ToolCallPart): FindTool => {
     const tool = outer(name);

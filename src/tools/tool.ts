@@ -46,7 +46,7 @@ export type ToolInput<T extends Pick<Tool, 'check'>> =
 /** The result of a tool call, as the model gets it. */
 export interface ToolResult {
   readonly content: string | readonly ContentPart[];
-  /** The same result as data. */
+  /** The result as data, for programs. The model reads `content`. */
   readonly structured?: JsonValue | undefined;
   readonly isError?: boolean | undefined;
 }
@@ -75,7 +75,7 @@ export type PlainObject = object & {
 /** A session, as hooks and tools see it. */
 export interface SessionInfo {
   readonly id: string;
-  /** The loaded messages of the conversation as people read them, without the instructions. */
+  /** The loaded messages of the conversation as people read them: without summaries and without the instructions. */
   readonly messages: readonly Message[];
   /** Loads the earlier part of a compacted conversation, and returns all messages. */
   allMessages(): Promise<readonly Message[]>;
@@ -99,19 +99,23 @@ export interface RespondAction {
 
 /** A run, as its tools see it. Pass it as `parent` to a nested run. Hooks receive a {@link RunContext} instead. */
 export interface ToolRun<Context = unknown> {
-  /** Created on first access. The id of a nested run derives from the `idempotencyKey` of the call. */
+  /**
+   * The id of the run, created on first access. A nested run that a tool starts has an id made from the
+   * `idempotencyKey` of the call.
+   */
   readonly id: string;
   /** The ids of the enclosing tool calls, outermost first. Undefined for an outermost run. */
   readonly path?: readonly string[] | undefined;
   /** The agent's name. */
   readonly agent: string;
   /**
-   * 1, unless the run resumes tool calls that an earlier process had started. Then the highest attempt of these calls.
+   * The number of the attempt: 1, unless the run resumes tool calls that an earlier process has started. Then the
+   * highest attempt of these calls.
    */
   readonly attempt: number;
   /**
-   * The same for each attempt on the same suspended calls of a session. All calls of a run share it: for one call, use
-   * `idempotencyKey` of the {@link ToolContext}.
+   * A key that is the same in each attempt to resume the same calls of a session. All calls of a run share it. A key
+   * for a single call is `idempotencyKey` of the {@link ToolContext}.
    */
   readonly idempotencyKey: string;
   /** The number of the current turn: 1 in the first turn, 0 before the first turn. */
@@ -138,7 +142,7 @@ export interface ToolRun<Context = unknown> {
    */
   end(action: RejectAction | RespondAction): void;
   /**
-   * Lets a work continue after the tool call. Resolves with a string that the tool should return.
+   * Lets a work continue after the tool call. Resolves with a string that the tool should return to the model.
    *
    * When the work ends, a message tells the model its value or its failure. The message joins the active run of the
    * session, or starts a run with the options of this run. Closing the session stops the work; `session.stop()` does
@@ -188,7 +192,7 @@ export interface ToolContext<Context = unknown> {
    */
   readonly attempt: number;
   /**
-   * The same for each attempt on this call of a session, and different for each call. Pass it to services that must act
+   * A key that is the same in each attempt of this call, and different for each call. Pass it to services that must act
    * only once, such as payments.
    */
   readonly idempotencyKey: string;
@@ -197,10 +201,12 @@ export interface ToolContext<Context = unknown> {
   /**
    * The run of this call. Pass it as `parent` to a nested run, so that the nested run belongs to this call.
    *
-   * Each call has its own object, which is not the RunContext of the hooks: compare runs by `id`.
+   * Each call has its own object, which is not the RunContext of the hooks. To compare runs, compare their `id`.
    */
   readonly run: ToolRun<Context>;
-  /** Aborted when the run is aborted or ends early, or when the call times out. Created on first access. */
+  /**
+   * Aborted when the run is aborted or ends early, or when the call times out or is cancelled. Created on first access.
+   */
   readonly signal: AbortSignal;
   readonly logger: Logger;
   /** Emits a `tool-delta` event with this data. Has no effect after the call has its result. */
@@ -209,11 +215,17 @@ export interface ToolContext<Context = unknown> {
 
 /** A set of tools that may change while the agent is in use. The agent reads it once per turn. */
 export interface LiveToolSet<Context = unknown> {
-  /** Must change whenever the result of `list()` changes. */
+  /**
+   * A number that must change whenever the result of `list()` changes. The agent reads the tools again only after a
+   * change.
+   */
   readonly revision: number;
   /** Returns the current tools. */
   readonly list: () => readonly Tool<Context>[];
-  /** Returns the prefixes of the names of tools that the set may add later, such as `mcp__files__`. Default: none. */
+  /**
+   * Returns the beginnings of tool names that the set may add later, such as `mcp__files__`. A configured tool name
+   * with such a beginning is not reported as unknown. Default: none.
+   */
   readonly prefixes?: (() => readonly string[]) | undefined;
 }
 

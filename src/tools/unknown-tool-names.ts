@@ -1,9 +1,9 @@
 import { nearestName } from '../internal/options/nearest-name.js';
 
-/** The tool names of an agent, for comparing configured names. */
+/** The tool names of an agent, with which configured names are compared. */
 export interface KnownTools {
   readonly tools: readonly { readonly name: string }[];
-  /** The prefixes of the names of tools that may be added later. */
+  /** The beginnings of tool names that may be added later. */
   readonly prefixes: readonly string[];
 }
 
@@ -21,7 +21,10 @@ export function unknownToolNames(names: readonly string[], { tools, prefixes }: 
   });
 }
 
-/** Returns the MCP tool whose name ends in this name, or the nearest tool name, or undefined. */
+/**
+ * Returns the MCP tool whose name ends with this name, or else the most similar tool name. Returns undefined if no name
+ * is similar.
+ */
 export function nearestTool(name: string, known: readonly string[]): string | undefined {
   return known.find((other) => other.endsWith(`__${name}`)) ?? nearestName(name, known);
 }

@@ -22,7 +22,7 @@ describe('checkMessages', () => {
 
     expect(checkMessages([...known, calling('b')], 3)).toMatchObject({ index: 3, open: [call('b')] });
     expect(checkMessages([...known, user], 4)).toBeUndefined();
-    expect(() => checkMessages([...known, results('a')], 3)).toThrow('Message 3 has a result for "a"');
+    expect(() => checkMessages([...known, results('a')], 3)).toThrow('Message 3 has a result for call "a"');
   });
 
   test.each<[string, readonly Message[]]>([

@@ -25,13 +25,13 @@ import { HandoffUnavailableError } from './handoff-error.js';
 import { agentsFrom, targetOf, warnOfStranger } from './reach.js';
 
 const CLOSED = 'the agent is closed';
-/** The hook with which a lifecycle counts model calls for a budget. */
+/** The hook with which a lifecycle such as `limits` counts the model calls of its own agent. */
 const COUNTER = 'wrapModelCall';
-const OWNER_DURABLE = 'a durable run keeps its agent';
+const OWNER_DURABLE = 'a durable run cannot be handed over';
 
 /**
- * Makes a tool call the handoff of its turn. Throws a HandoffUnavailableError if the agent cannot continue, or if another
- * call of the turn has handed over.
+ * Accepts a handoff call, so that the run is handed over after this turn. Throws a HandoffUnavailableError if the agent
+ * cannot continue, or if the turn already has a handoff.
  */
 export function admit(agent: RunEngine, { run: view, callId, toolName }: ToolContext): void {
   const run = hookRunOf(view) as Run;
@@ -82,12 +82,11 @@ function targetIn({ catalog }: RunConfig, { name }: ToolCallPart): RunEngine | u
   return targetOf(catalog.current().find(name));
 }
 
-/** Returns the agent of this name that the run can be handed over to. */
 function agentNamed(run: Run, name: string): RunEngine | undefined {
   return agentsFrom(ownerOf(run).engine, (agent) => partOf(run, agent)).find((agent) => agent.name === name);
 }
 
-/** Returns the configuration of an agent in a run. The options and limits of the run apply to each of its agents. */
+/** Returns the configuration of an agent in a run. The limits of the run apply to each of its agents. */
 function partOf(run: Run, engine: RunEngine): RunConfig {
   const owner = ownerOf(run);
   if (engine === owner.engine) return owner;
@@ -97,8 +96,9 @@ function partOf(run: Run, engine: RunEngine): RunConfig {
 }
 
 /**
- * Resolves when the agent can continue the run. The agent that started the run may already be closing, because it waits
- * for its runs.
+ * Waits for the loaders of the agent. Throws a HandoffUnavailableError if the agent is closed.
+ *
+ * The agent that started the run is accepted even while it is closing, because closing waits for this run.
  */
 async function readyIn(run: Run, agent: RunEngine): Promise<void> {
   if (agent === ownerOf(run).engine) return;
@@ -108,7 +108,10 @@ async function readyIn(run: Run, agent: RunEngine): Promise<void> {
   });
 }
 
-/** Calls the `afterAgent` hooks of the first agent and ignores the text that they return. Then removes their run listeners. */
+/**
+ * Calls the `afterAgent` hooks of the agent that hands over, and ignores the text that they return. Then removes the
+ * run callbacks that its lifecycles have set.
+ */
 async function leave(run: Run): Promise<void> {
   const { afterAgent } = run.config.chain;
   if (afterAgent !== undefined) {
@@ -135,10 +138,10 @@ async function enter(run: Run): Promise<void> {
 }
 
 /**
- * Returns the configuration of the agent that continues these messages: the agent of the last assistant message, or its
- * handoff target.
+ * Returns the configuration of the agent that continues these messages: the agent of the last assistant message, or the
+ * agent that this message handed over to.
  *
- * Returns undefined if this is the agent that was run. Waits for the loaders of the agent.
+ * Returns undefined if it is the agent whose `run` was called. Waits for the loaders of the other agent.
  */
 export async function partIn(run: Run, messages: readonly unknown[] | undefined): Promise<RunConfig | undefined> {
   const agent = agentIn(run, messages as readonly Message[]);
@@ -198,8 +201,8 @@ function isInForce({ chain }: RunConfig, counter: unknown): boolean {
 }
 
 /**
- * Adds the run to the runs of the agent: its listeners get the events of the run, and closing the agent aborts the run.
- * Returns a function that undoes both.
+ * Counts the run as a run of this agent: the listeners of the agent get its events, and closing the agent aborts it.
+ * Returns a function that ends both.
  */
 function join(run: Run, { life, hub }: RunConfig): () => void {
   const { listeners } = run;

@@ -26,13 +26,13 @@ export interface HandoffOptions {
   readonly name: string;
   /** Tells the model when to hand the conversation over. */
   readonly description: string;
-  /** The schema of the arguments, which the next agent reads in the call. Default: no arguments. */
+  /** The schema of the arguments. The next agent reads them in the tool call. Default: no arguments. */
   readonly input?: StandardSchema | JsonSchema | undefined;
   /** The JSON Schema sent to the model. Required if `input` cannot be converted to JSON Schema (valibot). */
   readonly inputSchema?: JsonSchema | undefined;
 }
 
-/** `defineTool` checks the options with the rule `anything`. */
+/** The names of the valid options. `defineTool` checks the values of options with the rule `anything`. */
 const rules = {
   name: required(anything),
   description: required(text),
@@ -41,8 +41,8 @@ const rules = {
 } satisfies OptionTable<HandoffOptions>;
 
 /**
- * Makes a tool that hands the conversation over to another agent, in the same run. First, the other calls of the turn
- * end and the `afterAgent` hooks of the first agent run.
+ * Makes a tool that hands the conversation over to another agent, in the same run. First, the other tool calls of the
+ * turn end, and the `afterAgent` hooks of the first agent run.
  *
  * Then the other agent continues with its own model, instructions, tools and lifecycles. It reads the whole
  * conversation. The options and limits of the run stay in force.

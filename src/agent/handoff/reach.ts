@@ -32,7 +32,8 @@ function handoffOf(tool: Tool | undefined): Handoff | undefined {
 }
 
 /**
- * Returns an agent and all agents that it can hand over to, directly or through other agents. Nearer agents come first.
+ * Returns an agent and all agents that it can hand over to, directly or through other agents. Sorted by the number of
+ * handovers that are needed.
  */
 export function agentsFrom(first: RunEngine, configOf: (agent: RunEngine) => RunConfig): readonly RunEngine[] {
   const found = [first];
@@ -45,7 +46,7 @@ export function agentsFrom(first: RunEngine, configOf: (agent: RunEngine) => Run
   return found;
 }
 
-/** Warns that an agent continues the conversation of an agent that it cannot hand over to. */
+/** Logs a warning: the agent continues messages of another agent, to which it has no handoff. */
 export function warnOfStranger({ agent, logger }: RunConfig, stranger: string): void {
   logger.warn(
     `Agent "${agent}" answers, although the last message is from agent "${stranger}", because no tool of "${agent}" ` +

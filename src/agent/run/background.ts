@@ -4,7 +4,6 @@ import { invalidOption, type OptionTable, validateOptions } from '../../internal
 import { isPromise } from '../../internal/promise.js';
 import type { BackgroundOptions, BackgroundWork } from '../../tools/tool.js';
 
-/** The members of a run that decide whether it can start background works. */
 interface BackgroundRun {
   readonly end: { readonly closing: boolean };
   readonly effects: object | undefined;

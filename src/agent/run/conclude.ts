@@ -39,7 +39,10 @@ function finish(run: Run, text: string): Awaitable<Conclusion> {
   return afterAgent === undefined ? letGo(run, text) : saveAndPass(run, text, afterAgent);
 }
 
-/** A separate function: a closure in the calling function would allocate memory in every run. */
+/**
+ * Saves the run before its `afterAgent` hooks. A separate function, because a closure in `finish` would allocate memory
+ * in every run.
+ */
 function saveAndPass(run: Run, text: string, hooks: Waterfall<string>): Awaitable<Conclusion> {
   const saving = run.effects?.savesOnce ? undefined : run.save();
   return saving === undefined ? passText(run, text, hooks) : saving.then(() => passText(run, text, hooks));
@@ -65,7 +68,10 @@ async function leave(run: Run, recorder: Recorder, text: string): Promise<Conclu
   return undefined;
 }
 
-/** True if messages can still join. After the `afterAgent` hooks, messages wait for the next run. */
+/**
+ * True if messages that callers send to the session can still join this run. After `afterAgent` they wait for the next
+ * run.
+ */
 export function canGoOn(run: Run): boolean {
   const { attached, end, pending, config, context } = run;
   if (attached.recorder === undefined || end.verdict !== undefined || pending !== undefined) return false;

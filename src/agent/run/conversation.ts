@@ -6,7 +6,7 @@ import type { Continuation } from './resume/continuation.js';
 
 /** The messages of one run. */
 export class Conversation {
-  /** The messages that this run added. Shares one array with `history` while both have the same content. */
+  /** The messages that this run added. The same array as `history` while both have the same content. */
   added: Message[] = [];
   /** The working messages, without the instructions. */
   history: Message[] = this.added;
@@ -20,19 +20,18 @@ export class Conversation {
   saved = 0;
   /** Messages from hooks and tools, which `addQueued` appends after the results of the turn. */
   queue: Message[] | undefined = undefined;
-  /** The nested runs that have ended. */
   nested: NestedRun[] | undefined = undefined;
   /** Maps a message that a hook changed to the original message. */
   private origins: WeakMap<Message, Message> | undefined = undefined;
 
-  /** The name of the agent, if its messages carry the name. */
+  /** The agent name that new assistant messages get. Undefined for the agent that started the run. */
   agent: string | undefined = undefined;
 
   constructor(public instructions: string | undefined) {
     this.outgoing = instructions === undefined ? this.added : this.withInstructions();
   }
 
-  /** Takes over the messages that the run continues from. */
+  /** Sets the messages that the run continues from, and the calls or the answer that it resumes. */
   continueFrom(start: Continuation): void {
     this.replace(start.history);
     if (start.calls !== undefined || start.answer !== undefined) this.resuming = start;

@@ -17,10 +17,10 @@ const ON_ERROR_MS = 5_000;
 const FAILED: Verdict = { action: { type: 'reject', reason: 'the run failed' }, by: 'run', point: 'end' };
 
 /**
- * Ends a failed run and returns the error to throw. Closes the open calls, emits the missing `-end` events, and
- * attaches messages and usage to the error.
+ * Ends a failed run and returns the error to throw. Gives open tool calls an error result, emits the missing `-end`
+ * events, and attaches messages and usage to the error.
  *
- * Calls `onError` of each lifecycle that was entered and whose `afterAgent` was not called.
+ * Calls `onError` of each lifecycle whose `beforeAgent` has returned and whose `afterAgent` was not called.
  */
 export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   const { config, conversation, end, pairing, turn, listeners } = run;

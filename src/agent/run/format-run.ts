@@ -15,7 +15,7 @@ import { failureRecordOf, type NestedRun, type RunResult } from '../run-result.j
 const SHOWN_CHARACTERS = 60;
 const LONGEST_REASON = 300;
 
-/** One model response as it is drawn: its tool calls with their results, or its text. */
+/** One model response to draw: its tool calls with their results, or its text. */
 interface Turn {
   readonly number: number;
   /** The agent that the run was handed over to. */
@@ -99,7 +99,9 @@ function drawTurn(turn: Turn, result: Drawn, isLast: boolean): string {
   return `${isLast ? '└─' : '├─'} turn ${turn.number}  ${summary}`;
 }
 
-/** Draws the decisions and the nested runs of a turn. Without a turn, draws those from before the first response. */
+/**
+ * Draws the decisions and the nested runs of a turn. If `turn` is undefined, draws the ones before the first response.
+ */
 function drawInside({ decisions, nested = [] }: Drawn, turns: readonly Turn[], turn: Turn | undefined): string[] {
   const isHere = (event: Decision | NestedRun) => turns.findLast(({ number }) => number <= event.turn) === turn;
   const lines = [...decisions.filter(isHere).map(drawDecision), ...nested.filter(isHere).flatMap(drawNested)];

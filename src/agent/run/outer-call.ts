@@ -19,7 +19,9 @@ interface CallOfRun {
     readonly listeners: { readonly nested?: EventSink | undefined };
     readonly end: { readonly over: boolean };
     readonly conversation: { nested: NestedRun[] | undefined };
-    /** Set for a durable run. A tool call that is a step of the engine cannot wait for decisions. */
+    /**
+     * Set for a durable run. `isInStep` is true in a step of the engine, where a tool call cannot wait for decisions.
+     */
     readonly effects: { readonly isInStep: boolean } | undefined;
     readonly briefings?: ReadonlyMap<string, readonly Message[]> | undefined;
   };
@@ -41,9 +43,9 @@ interface InnerRun {
 export interface PlaceInside {
   readonly runId: string;
   readonly path: readonly string[];
-  /** The earlier run of this call that the nested run continues. */
+  /** The suspended run that this nested run continues. */
   readonly earlier: ResumedInside | undefined;
-  /** True if the tool call can wait for the decisions of the nested run. */
+  /** The id, the path and the earlier state of a nested run, from its tool call. */
   readonly canWait: boolean;
 }
 
@@ -60,7 +62,7 @@ type EndedRun = Omit<NestedRun, 'path' | 'turn' | 'runId' | 'agent'>;
 export class OuterCall {
   /** The ids of the enclosing tool calls, outermost first. The last id is the call itself. */
   readonly path: readonly string[];
-  /** The ends of the active nested runs. */
+  /** The RunEnd objects of the active nested runs, to cancel their calls. */
   readonly inside: RunEnd[] = [];
   /** The suspended nested run, if the call waits for decisions. */
   waits: WaitingRun | undefined = undefined;
@@ -69,7 +71,7 @@ export class OuterCall {
   private started = 0;
   /** The nested run that was suspended last. */
   private suspended: WaitingRun | undefined = undefined;
-  /** The earlier run of this call that the next nested run continues. */
+  /** The suspended run of this call that the next nested run continues. */
   private next: ResumedInside | undefined = undefined;
   private canWait = false;
 
@@ -85,7 +87,9 @@ export class OuterCall {
     return nested && ((event) => (calls.accepts(callId) ? nested(event) : undefined));
   }
 
-  /** Adds a nested run that has started: passes messages for the call to the run, and aborts the run with the call. */
+  /**
+   * Connects a nested run that has started: it gets the messages for this call, and is aborted together with the call.
+   */
   enter({ end, conversation }: BegunRun): void {
     const { loop, callId } = this.call;
     for (const message of loop.briefings?.get(callId) ?? []) conversation.enqueue(message);
@@ -94,7 +98,8 @@ export class OuterCall {
   }
 
   /**
-   * Called by a tool whose call can wait. The next nested run continues the returned run, if there is one.
+   * Called by a tool whose call can wait for decisions. Returns the suspended run that the next nested run continues,
+   * if there is one.
    *
    * Returns undefined for a call that is a step of a durable run, because a step cannot wait.
    */
@@ -110,7 +115,7 @@ export class OuterCall {
     if (this.canWait) this.waits = this.suspended;
   }
 
-  /** Keeps a nested run that has ended, for the result of the enclosing run. */
+  /** Adds a nested run that has ended to the result of the enclosing run. */
   keep({ context, config, conversation: { history }, attached }: InnerRun, ended: EndedRun): void {
     const { end, conversation } = this.call.loop;
     if (end.over) return;
@@ -129,7 +134,10 @@ export class OuterCall {
     conversation.nested.push(nested || error ? { ...known, nested, error } : known);
   }
 
-  /** Returns the place of the next nested run. If the call is repeated, its nested runs get the same ids again. */
+  /**
+   * Returns the id and path of the next nested run. A repeated call gives its nested runs the same ids again, so that
+   * their steps and entries are found.
+   */
   place(): PlaceInside {
     const { next: earlier, path, canWait } = this;
     this.next = undefined;
@@ -149,12 +157,12 @@ export function outerCallOf(parent: object | undefined): OuterCall | undefined {
   return (parent as { readonly [CALL]?: OuterCall } | undefined)?.[CALL];
 }
 
-/** Returns the path of a run with this parent. */
+/** Returns the ids of the enclosing tool calls of a run with this parent, outermost first. */
 export function pathInside(parent: ToolRun | undefined): readonly string[] | undefined {
   return outerCallOf(parent)?.path ?? parent?.path;
 }
 
-/** Reports the end of a nested run to its tool call. Does nothing for a run without one. */
+/** Adds a nested run that has ended to its tool call. Does nothing if no tool call started the run. */
 export function reportToOuterRun(run: InnerRun, ended: EndedRun): void {
   outerCallOf(run.origin.parent)?.keep(run, ended);
 }

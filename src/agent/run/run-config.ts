@@ -86,17 +86,20 @@ export interface RunConfig {
   readonly output: OutputCheck | undefined;
   readonly life: AgentLife;
   readonly engine: RunEngine;
-  /** Set after a handover. */
+  /** Set once the run was handed over to another agent. */
   readonly part?: RunPart | undefined;
 }
 
-/** The part of a run that an agent has after a handover. */
+/** Data of a run after a handover, besides the configuration of the current agent. */
 interface RunPart {
   /** The configuration of the agent that started the run. */
   readonly owner: RunConfig;
-  /** The budgets of the earlier agents of the run. A budget ends if a lifecycle of the current agent counts for it. */
+  /**
+   * The budgets of the earlier agents of the run. Excludes a budget whose lifecycle the current agent also has, because
+   * its own hook counts the calls.
+   */
   readonly budgets: readonly Budget[];
-  /** Ends the part of the agent. Further calls have no effect. */
+  /** Disconnects the run from the current agent: its listeners get no more events. Further calls have no effect. */
   end(): void;
 }
 
@@ -105,9 +108,9 @@ export interface RunEngine {
   /** The name of the agent. */
   readonly name: string;
   readonly life: AgentLife;
-  /** Resolves when the loaders have finished. Rejects if a loader fails, or if the agent is closed too early. */
+  /** Resolves when the loaders have finished. Rejects if a loader fails, or if the agent is closed first. */
   ready(): Promise<void>;
-  /** Returns the configuration of a run with these options. The tools in `attached` join the agent's tools. */
+  /** Returns the configuration of a run with these options. The tools in `attached` are added to the agent's tools. */
   configFor(options: RunOrigin, attached: { readonly tools?: readonly Tool[] | undefined }): RunConfig;
 }
 

@@ -15,8 +15,10 @@ import { startTurn } from './turn/turn.js';
 import { turnLimitOf } from './turn-limit.js';
 
 /**
- * Executes a run, for both `run` and `stream`. Each phase returns a promise only if it waits for a model, a tool, a
- * hook or a store. So an absent hook costs no microtask.
+ * Executes a run, for both `run` and `stream`.
+ *
+ * Each phase returns a promise only if it waits for a model, a tool, a hook or a store. So a hook that nobody
+ * implements costs no microtask.
  */
 export async function executeRun(run: Run, input: UserMessage | undefined): Promise<RunResult<unknown>> {
   ownerOf(run).life.runs += 1;
@@ -109,13 +111,18 @@ function addInput(run: Run, message: UserMessage | undefined): Awaitable<void> {
   conversation.addQueued();
 }
 
-/** The code is loaded on use: many programs resume no run. */
+/** Imports the code on first use, because many programs never resume a run. */
 async function resume(run: Run, message: UserMessage | undefined): Promise<void> {
   const { resumeRun } = await import('./resume/resume-run.js');
   await resumeRun(run, message);
 }
 
-/** Adds the waiting messages. A durable run reads them from the answers of its appends, which a replay repeats. */
+/**
+ * Adds the messages that callers have sent to the session.
+ *
+ * A durable run appends to the store first and takes the messages from its answer, because a replay gets the same
+ * answer.
+ */
 function joinPosts(run: Run): Promise<void> | undefined {
   const { end, pending, effects, attached, context } = run;
   const { recorder } = attached;

@@ -8,7 +8,7 @@ import type { RejectAction, RespondAction } from '../../tools/tool.js';
 import type { ToolSnapshot } from '../../tools/tool-catalog.js';
 import type { TurnEvents } from './turn/turn-events.js';
 
-/** The current turn, as far as the rest of the run needs it. */
+/** The members of the current turn that other code of the run uses. */
 export interface CurrentTurn extends HookTurn {
   /** Counts from 1. A resumed run executes its open calls in turn 0. */
   readonly number: number;
@@ -20,49 +20,64 @@ export interface CurrentTurn extends HookTurn {
   readonly attempt: number;
   /** Counts a model call. Returns its number. */
   nextAttempt(): number;
-  /** Counts a stored response whose text an earlier process has already shown. */
+  /**
+   * Counts a model call whose stored response a replay returns. Its text is not emitted again, because an earlier
+   * process has emitted it.
+   */
   skipShown(response: ModelResponse): void;
 }
 
-/** Implemented by a durable engine, which stores the effects of each step on the run. */
+/**
+ * Keeps the effects of each step of a durable run, such as its usage and decisions. Implemented by the durable engine.
+ */
 export interface RunEffects {
   /** Returns the usage counter of the code that is running: the counter of its step, or `total` outside steps. */
   usageOver(total: UsageSum): UsageSum;
-  /** Records a decision. Returns false if the decision belongs to the running step and not to the run. */
+  /**
+   * Called with each decision. Returns false for a decision that is not part of the run, such as the use of a stored
+   * result.
+   */
   decided(decision: Decision): boolean;
   added(message: Message): void;
   /**
-   * Called before a run ends, with the error of a failed run. If the engine has stored further steps of the run, aborts
-   * the run and rejects. Then another version of the program has to continue the run.
+   * Called before a run ends, with the error of a failed run. Finds a replay that ends before its last stored step,
+   * because the program has changed.
+   *
+   * Then aborts the run and rejects, so that the version of the program that stored the steps can continue it.
    */
   checkEnd(error?: unknown): Promise<unknown> | undefined;
-  /** True inside a step. The calls of a step cannot wait for a decision. */
+  /** True inside a step of the engine. The tool calls of a step cannot wait for a decision. */
   readonly isInStep: boolean;
-  /** True once another attempt continues the run. */
+  /** True once another attempt has taken over the run. */
   readonly hasEnded: boolean;
   /** True if the run saves only at its end. Otherwise it also saves before its `afterAgent` hooks. */
   readonly savesOnce: boolean;
   ended(action: RejectAction | RespondAction): void;
 }
 
-/** The claim of a run on the conversation of its session. */
+/** The exclusive right of a run to add to the conversation of its session. */
 export interface RunClaim {
-  /** Resolves when the claim is confirmed. Returns undefined if the claim is still valid. */
+  /**
+   * Resolves when the store confirms that the run still has the claim. Returns undefined if the claim has not expired.
+   */
   ready(): Promise<void> | undefined;
-  /** Tells other runs which question this run waits for. Pass undefined when the question is answered. */
+  /**
+   * Stores the question that this run asks a person, so that the error of a waiting run can name it. Pass undefined
+   * after the answer.
+   */
   waitFor(question: string | undefined): void;
   /** Called with each entry that the run adds. */
   onEntry: ((entry: Entry) => void) | undefined;
-  /** Resolves when the appends in progress have ended. */
+  /** Resolves when all added entries are stored. */
   flush(): Promise<void>;
 }
 
-/** The place of a nested run in the record of the session. */
+/** The id and path of a nested run, for its entries in the session of the enclosing run. */
 export interface NestedPlace {
   readonly runId: string;
   readonly agent: string;
   readonly path: readonly string[];
-  /** The messages of the earlier run that a nested run continues. */
+  /** The messages of the suspended run that a nested run continues. */
   readonly messages: readonly Message[] | undefined;
   /** True if the tool call can wait for the decisions of the nested run. */
   readonly canWait: boolean;

@@ -3,10 +3,10 @@ import type { RunError } from '../../model/run-error.js';
 import type { RunListeners } from '../listeners.js';
 import type { Conversation } from './conversation.js';
 
-/** Thrown instead of a response if a message must not wait for the model. */
+/** Thrown by the wait for a model call, to abandon the call because of an urgent message. */
 export const STEERED = Symbol('steered');
 
-/** A run that can take further messages. */
+/** A run that messages of callers can join. */
 export interface JoinedRun {
   readonly context: { readonly id: string; readonly turn: number };
   readonly conversation: Conversation;
@@ -17,20 +17,20 @@ export interface JoinedRun {
   save(): Promise<void> | undefined;
 }
 
-/** A run that a posted stop can end. */
+/** A run that a stop request of a caller can end. */
 export interface StoppedRun {
   abort(error: RunError): void;
   /** Cancels the tool call at a path. Returns false if no such call is running. */
   cancel(path: readonly string[], reason: string | undefined): boolean;
 }
 
-/** The messages and stops that callers send to a session while it runs. Implemented by a session. */
+/** The messages and stop requests that callers send to a session while it runs. Implemented by a session. */
 export interface RunPosts {
   /** The number of model calls that were abandoned because of an urgent message. They do not count as turns. */
   steers: number;
   /** Connects the run, which is aborted if another run takes over the conversation, or if a caller stops it. */
   bind(run: StoppedRun): void;
-  /** True if an urgent message waits, which does not wait for the end of a model call. */
+  /** True if a message with `when: 'now'` waits. Such a message abandons the running model call. */
   readonly isUrgent: boolean;
   /** Calls `listener` when an urgent message arrives. Returns a function that removes the listener. */
   onUrgent(listener: () => void): () => void;
@@ -39,10 +39,10 @@ export interface RunPosts {
   /** Adds the messages that were sent before the run began. The next save stores them. */
   joinAtStart(run: JoinedRun): void;
   /**
-   * Adds the waiting messages. Returns undefined without any. If the run has an answer, it continues, and the answer is
-   * not its last.
+   * Adds the waiting messages to the run. Returns undefined if none wait. A run that already has its answer continues
+   * with another turn.
    *
-   * With `isLast`, the messages wait for the next run, because no turn is left.
+   * With `isLast`, no turn is left: the run keeps its answer, and the messages wait for the next run.
    */
   join(run: JoinedRun, isLast: boolean): Promise<void> | undefined;
 }

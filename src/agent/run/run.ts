@@ -54,11 +54,11 @@ export interface Attached {
   readonly onStart?: ((run: Cancellable) => void) | undefined;
   /** Aborted when the consumer leaves the stream. */
   readonly left?: AbortSignal | undefined;
-  /** The limit of `timeouts.runMs`, if the caller waited before the run began. */
+  /** The time limit `timeouts.runMs`, if it started before the run, such as during a wait in the queue. */
   readonly limit?: Stop | undefined;
   /** Writes the messages and decisions of the run to the record of its session. */
   readonly recorder?: Recorder | undefined;
-  /** True if an aborted run keeps the text that it has shown. */
+  /** True if the text that an aborted run has shown is added to its messages. */
   readonly keepsStopped?: boolean | undefined;
   /** Time in milliseconds that the run continues while nobody reads its log. Default: until its end. */
   readonly orphanMs?: number | undefined;
@@ -70,11 +70,11 @@ export interface Attached {
 export interface Recorder {
   readonly claim: RunClaim;
   readonly posts: RunPosts;
-  /** `agent` is the agent name of the next entries. */
+  /** The agent name of the next entries. A handover changes it. */
   readonly start: { agent: string };
   /** The resumed calls: the highest number of starts of one call, and a key that identifies all of them together. */
   readonly resumed: { readonly attempt: number; readonly key: string } | undefined;
-  /** True after the last append was sent, unless the run continues. */
+  /** True once the last append of the run was sent. False again if the run continues. */
   readonly isLeaving: boolean;
   /** Returns the idempotency key of a call of this turn. Undefined if the key derives from the id of the run. */
   callKey(call: string): string | undefined;
@@ -94,7 +94,7 @@ export interface Recorder {
   background(work: BackgroundWork, label: string): Promise<string>;
   /** Adds the result of a call without waiting for the store. */
   addResult(run: Run, part: ToolResultPart): void;
-  /** Returns the recorder of a nested run of this turn, whose entries are part of the same record. */
+  /** Returns the recorder of a nested run of this turn. Its entries belong to the same session. */
   nested(place: NestedPlace): Recorder;
   /** Adds a summary with the next save. `replacement` is the message of the summary in the run. */
   summarize(run: Run, summary: Summary, replacement: Message | undefined): void;
@@ -153,7 +153,7 @@ export class Run implements HookRun {
     return this.effects === undefined ? this.total : this.effects.usageOver(this.total);
   }
 
-  /** Adds tokens to this run and all enclosing runs. After the end of a run, its result already has its total. */
+  /** Adds tokens to this run and all enclosing runs. A run that has ended does not change, nor does its result. */
   spend(usage: Usage): void {
     if (!this.end.over) addUsage(this.usage, usage);
     const { parent } = this.origin;

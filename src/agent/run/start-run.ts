@@ -51,7 +51,7 @@ function takeHistory(run: Run, { messages, resume }: AnyRunOptions): Promise<voi
   return undefined;
 }
 
-/** The code is loaded on use: many programs resume no run. */
+/** Imports the code on first use, because many programs never resume a run. */
 async function resumeHistory(run: Run, history: readonly Message[], resume: AnyRunOptions['resume']): Promise<void> {
   const { takeOver } = await import('./resume/resume-run.js');
   await takeOver(run, history, resume);
@@ -100,7 +100,7 @@ function abortWith(run: Run, signal: AbortSignal): void {
   run.end.stopper().follow(signal, (reason) => run.end.abort(new RunAbortedError(reason)));
 }
 
-/** Aborts the run with its parent. A parent from another copy of this library is followed by its signal. */
+/** Aborts the run with its parent. If another copy of this library made the parent, uses the signal of the parent. */
 function abortWithParent(run: Run, parent: Partial<RunContext>): void {
   if (!(parent instanceof RunView)) {
     if (parent?.signal instanceof AbortSignal) return abortWith(run, parent.signal);

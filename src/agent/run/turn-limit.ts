@@ -24,7 +24,7 @@ class TurnBudget implements Budget {
   }
 }
 
-/** Gives a run a budget for the turns of the nested runs. */
+/** Limits the turns of the run together with its nested runs, for `maxTurns.total`. */
 export function limitTurns(run: HookRun & { readonly config: { readonly agent: string } }, total: number): void {
   const own = () => run.turn?.modelCalls ?? 0;
   run.budgets = [new TurnBudget({ agent: run.config.agent, total, own })];
@@ -37,13 +37,16 @@ export function turnsInside(run: object): number {
   return budget?.inside ?? 0;
 }
 
-/** The parts of a run that limit its turns. */
+/** The members of a run that limit its turns. */
 interface LimitedRun extends Pick<HookRun, 'budgets'> {
   readonly config: { readonly maxTurns: number; readonly totalTurns: number | undefined };
   readonly attached: { readonly recorder?: { readonly posts: RunPosts } | undefined };
 }
 
-/** The number of turns that may call the model. Abandoned model calls do not count. */
+/**
+ * Returns the number of turns that may call the model. Adds the model calls that urgent messages abandoned, because
+ * these do not count.
+ */
 export function turnLimitOf(run: LimitedRun): number {
   const { config, attached } = run;
   const { maxTurns, totalTurns } = config;

@@ -111,7 +111,7 @@ export class AgentSession implements Session<never> {
     return this.inQueue({}, {}, (wait) => denyPending(this.stored, options, wait));
   }
 
-  /** The code is loaded on use: most programs have no durable runs. */
+  /** Imports the code on first use, because most programs have no durable runs. */
   async break(options: BreakOptions = {}): Promise<boolean> {
     const { breakClaim } = await import('./stop/break-session.js');
     return breakClaim(this.stored, options);
@@ -129,10 +129,11 @@ export class AgentSession implements Session<never> {
   }
 
   /**
-   * Waits up to `queueMs` for the earlier runs of this conversation in this process.
+   * Waits up to `queueMs` for the earlier runs of this conversation in this process. Returns the place in the queue,
+   * which the caller must leave after its run.
    *
-   * Then the claim in the store decides whether the caller may continue, since a run that was cut off never leaves the
-   * queue. The caller must leave the returned place.
+   * After that time, throws a SessionBusyError only if the store knows an active run, because a run that was cut off
+   * never leaves the queue.
    */
   async enter(queueMs: number, wait: SessionWait['wait'] = (promise) => promise): Promise<QueuePlace> {
     const place = joinQueue(this.stored.store, this.id);
@@ -159,7 +160,7 @@ export class AgentSession implements Session<never> {
     return this.close();
   }
 
-  /** Calls `work` with a run that has claimed the conversation. */
+  /** Claims the conversation for a new run, and calls `work` with this run. */
   private async enqueue<T>(
     options: AnySessionRunOptions,
     attached: SessionAttached,
@@ -182,7 +183,7 @@ export class AgentSession implements Session<never> {
     }
   }
 
-  /** Calls `work` when the earlier runs of this session id have ended in this process. */
+  /** Calls `work` after the earlier runs of this session in this process have ended. */
   private async inQueue<T>(
     options: AnySessionRunOptions,
     attached: SessionAttached,

@@ -6,10 +6,11 @@ import type { RunResult } from '../run-result.js';
 const NO_TOKENS = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
 /**
- * Returns the earlier answer to a message of the record, or undefined.
+ * Returns the answer of an earlier run to the message with this id. Returns undefined if the run has no answer yet, or
+ * if the answer was stopped.
  *
- * The run of the message ends with its answer; later questions belong to other runs. Decisions on open calls continue
- * the same run.
+ * The answer is the last message of the run that began with the message. A run that resumes open calls counts as part
+ * of it.
  */
 export function answerTo(
   record: SessionRecord,

@@ -16,7 +16,7 @@ const MOST_PAUSE_MS = 500;
 export interface SessionWait {
   /** Rejects when the run is aborted before it begins. */
   readonly wait: <T>(promise: Promise<T>) => Promise<T>;
-  /** The time until which the run waits, in milliseconds since the epoch. */
+  /** The end of the wait, in milliseconds since the epoch. */
   readonly until: number;
   readonly queueMs: number;
 }
@@ -30,8 +30,10 @@ interface Claimant {
 }
 
 /**
- * Claims the conversation, and adds its new entries to the record. Waits while a run of another process holds it,
- * without a fixed order between processes. Throws a SessionBusyError after `queueMs`.
+ * Claims the conversation, and loads the entries that other processes have added. Waits while a run of another process
+ * has the claim. Throws a SessionBusyError after `queueMs`.
+ *
+ * Waiting processes try again after random pauses, so they do not get the claim in the order of their requests.
  */
 export async function claimSession(session: StoredSession, claimant: Claimant, waiting: SessionWait): Promise<Claim> {
   const { id, store, record, options, agent } = session;
@@ -74,8 +76,8 @@ function letGo(session: StoredSession, claim: Claim, error: unknown): never {
 }
 
 /**
- * Waits for the answer of the store. Releases a claim that is granted after the run was aborted, and makes the next run
- * wait for the release.
+ * Waits until the store grants or refuses the claim. If the run is aborted first, a claim that is granted later is
+ * released, and the next run waits for the release.
  */
 async function waitFor(
   asked: Promise<ClaimAnswer>,

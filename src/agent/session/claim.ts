@@ -8,7 +8,7 @@ import type { RunClaim } from '../run/run-parts.js';
 import type { RunLogWriter } from './log/run-log-writer.js';
 import { SessionLostError, SessionStoreError } from './session-error.js';
 
-/** How often a run reads new messages and stops, if its store cannot announce them. */
+/** Milliseconds between two reads of new messages and stop requests, if the store cannot announce them. */
 const LOOK_MS = 1_000;
 
 /** A conversation that a run has claimed. */
@@ -20,7 +20,7 @@ export interface ClaimedSession {
   /** The run that holds the claim. */
   readonly run: string;
   readonly ttlMs: number;
-  /** Time after which another run may take over, counted from the request of the claim. */
+  /** The time after which another run may take over, counted from the request of the claim. */
   readonly until: number;
   readonly clock: Clock;
 }
@@ -29,21 +29,21 @@ export interface ClaimedSession {
 export interface ClaimOwner {
   /** Ends the run, because another run has taken over the conversation. */
   abort(error: RunError): void;
-  /** Handles new messages and stops. Not called after the run has released the conversation. */
+  /** Handles new messages and stop requests. Not called after the run has released the conversation. */
   take(posts: readonly Post[]): void;
 }
 
 /**
- * The claim of one run on its conversation. Appends entries in order, and joins waiting entries into one append.
+ * The claim of one run on its conversation. Sends one append at a time, with all entries that were added meanwhile.
  *
- * Renews itself every third of its time until it is released. The claim of a durable run has no time limit.
+ * Renews itself every third of its duration until it is released. The claim of a durable run has no time limit.
  */
 export class Claim implements RunClaim {
   owner: ClaimOwner | undefined = undefined;
   onEntry: RunClaim['onEntry'] = undefined;
   /** The log of the run. Its waiting events are written before the append that ends the claim. */
   log: RunLogWriter | undefined = undefined;
-  /** Time after which another run may take over. */
+  /** The time after which another run may take over. */
   private until: number;
   private isHeld = true;
   private isRenewing = false;
@@ -64,26 +64,27 @@ export class Claim implements RunClaim {
     this.onEntry?.(entry);
   }
 
-  /** Sets further members of the next append. */
+  /** Sets members of the next append besides its entries. */
   set(options: Pick<SessionAppend, 'context' | 'waits'>): void {
     this.options = { ...this.options, ...options };
   }
 
   /**
-   * Appends the waiting entries. With `looks`, sends an empty append to read new messages and stops.
+   * Appends the added entries. With `looks`, sends even an empty append, because its answer has new messages and stop
+   * requests.
    *
    * Rejects with a SessionStoreError if the store fails; a later flush tries again. Rejects with a SessionLostError if
-   * the claim is lost.
+   * the run has lost its claim.
    */
   flush(looks = false): Promise<void> {
     return this.waiting.length === 0 && !looks ? (this.flushing ?? Promise.resolve()) : this.appendNext(looks);
   }
 
   /**
-   * Appends the waiting entries, and releases the claim. If the store fails, the claim expires; the claim of a durable
-   * run stays until `session.break()`.
+   * Appends the added entries, and releases the claim. If the store fails, the claim expires later; the claim of a
+   * durable run stays until `session.break()`.
    *
-   * With `unlessPosted`, keeps the claim and resolves with false if messages wait or arrive meanwhile.
+   * With `unlessPosted`, keeps the claim and resolves with false if messages of callers wait or arrive meanwhile.
    */
   async release(unlessPosted = false): Promise<boolean> {
     const { record } = this.session;
@@ -100,18 +101,24 @@ export class Claim implements RunClaim {
     return !this.isHeld;
   }
 
-  /** Resolves when the claim is confirmed. Returns undefined if the claim has not expired by the clock. */
+  /**
+   * Renews the claim if it has expired, and resolves when the store confirms it. Returns undefined if the claim has not
+   * expired.
+   */
   ready(): Promise<void> | undefined {
     return this.session.clock.now() < this.until ? undefined : this.renew();
   }
 
-  /** Tells other runs which question this run waits for. Pass undefined when the question is answered. */
+  /**
+   * Stores the question that this run asks a person, so that the error of a waiting run can name it. Pass undefined
+   * after the answer.
+   */
   waitFor(question: string | undefined): void {
     this.waitsFor = question;
     this.renew().catch(() => {});
   }
 
-  /** Appends after the append in progress. */
+  /** Sends an append after the append in progress has ended. */
   private appendNext(looks: boolean): Promise<void> {
     const before = this.flushing?.catch(() => {}) ?? Promise.resolve();
     const flushing = before.then(async () => {
@@ -125,7 +132,7 @@ export class Claim implements RunClaim {
     return flushing;
   }
 
-  /** Sends one append. Returns the messages and stops that others have added since the last append. */
+  /** Sends one append. Returns the messages and stop requests that others have added since the last append. */
   private async append({ release = false, looks = false }): Promise<readonly Post[]> {
     const { store, id, record, token } = this.session;
     const entries = this.waiting;
@@ -208,7 +215,7 @@ export async function endClaim(store: SessionStore, id: string, token: string): 
 type WatchedSession = Pick<ClaimedSession, 'store' | 'id' | 'clock'>;
 
 /**
- * Calls `look` when a message or a stop was added, or every second if the store cannot announce them. Returns a
+ * Calls `look` when a message or a stop request was added, or every second if the store cannot announce them. Returns a
  * function that ends the watch.
  */
 export function watchPosts({ store, id, clock }: WatchedSession, look: () => Promise<void>): () => void {
@@ -232,7 +239,7 @@ export function watchPosts({ store, id, clock }: WatchedSession, look: () => Pro
   };
 }
 
-/** Returns the position where the model's messages begin after these entries. */
+/** Returns the position of the first entry that the model needs, after these entries are added. A summary moves it. */
 function contextAfter(record: SessionRecord, entries: readonly Entry[]): number {
   const first = entries.find(isOnPath);
   const isNext = first === undefined || first.parent === record.tip;

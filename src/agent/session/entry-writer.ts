@@ -1,7 +1,7 @@
 import type { Entry, EntryBody } from '../../state/record/entry.js';
 import type { Claim } from './claim.js';
 
-/** The run that adds entries, and its place in the record. */
+/** The run that adds entries, and where in the session it adds them. */
 export interface EntryOrigin {
   readonly claim: Claim;
   /** The entry before the first entry of the run. */
@@ -16,7 +16,7 @@ export interface EntryOrigin {
   readonly nextId?: (() => string) | undefined;
 }
 
-/** The members in which an entry differs from its run. */
+/** The members of an entry that the run does not determine. */
 interface EntryPlace {
   /** Default: the next id of the run. */
   readonly id?: string | undefined;
@@ -24,7 +24,7 @@ interface EntryPlace {
   readonly by?: string | undefined;
 }
 
-/** Creates the entries of a run. The next append of the claim stores them. */
+/** Creates the entries of a run, and adds them to the next append of the claim. */
 export class EntryWriter {
   private tip: string | undefined;
   private count = 0;
@@ -40,7 +40,7 @@ export class EntryWriter {
     return `${runId}.${this.count - 1}`;
   }
 
-  /** Adds an entry at the end of the path. */
+  /** Adds an entry after the last entry of the run. */
   follow(body: EntryBody, { id, by }: Omit<EntryPlace, 'parent'> = {}): Entry {
     const entry = this.put(body, { parent: this.tip, id, by });
     this.tip = entry.id;

@@ -8,13 +8,13 @@ import { errorResult, resultPartOf } from '../../tools/tool-result.js';
 import { SessionStoreError } from './session-error.js';
 import type { StoredSession } from './stored-session.js';
 
-/** A new session that starts as a copy. */
+/** The copy of a session that `session.fork` makes. */
 export interface SessionFork {
   /** The id of the new session. */
   readonly id: string;
   /** The last entry to copy. Default: the latest one. */
   readonly at?: string | undefined;
-  /** Replaces single details of the copied session. */
+  /** The owner, the title and the data of the copy, where they differ from the original. */
   readonly details?: SessionDetails | undefined;
 }
 

@@ -7,10 +7,13 @@ import type { SessionRecord } from '../../state/record/session-record.js';
 import { type JoinedRun, type RunPosts, STEERED, type StoppedRun, stoppedError } from '../run/run-posts.js';
 import type { Claim, ClaimOwner } from './claim.js';
 
-/** The most model calls of one run that urgent messages may abandon. Further messages join after the turn. */
+/**
+ * The maximum number of model calls that urgent messages may abandon in one run. Further urgent messages join after the
+ * turn.
+ */
 const MAX_STEERS = 20;
 
-/** The members of a run's start that its mailbox needs. */
+/** The data of a run that its mailbox needs. */
 interface MailboxStart {
   readonly record: SessionRecord;
   readonly claim: Claim;
@@ -19,25 +22,28 @@ interface MailboxStart {
 }
 
 /**
- * Handles the messages and stops that callers send while a run holds the conversation. A message joins the run, and a
- * stop ends it.
+ * Handles the messages and stop requests that callers send during a run. A message joins the run, and a stop request
+ * ends it.
  */
 export class Mailbox implements RunPosts, ClaimOwner {
   steers = 0;
   private run: StoppedRun | undefined = undefined;
   /** The reason of an abort before the run began. */
   private aborted: RunError | undefined = undefined;
-  /** The waiting message that is the input of the run. */
+  /** The sent message that this run answers as its input. */
   input: WaitingMessage | undefined = undefined;
-  /** The id of the run's input. A caller may send the same message again meanwhile. */
+  /**
+   * The id of the run's input message. A message that a caller sends with the same id is the same message, so it does
+   * not join the run.
+   */
   inputId: string | undefined = undefined;
   /** Rejects the pending wait for the model. Undefined while no model call is running. */
   private interrupt: ((reason: unknown) => void) | undefined = undefined;
   /** Called when an urgent message arrives. */
   private readonly urgent = new Set<() => void>();
-  /** The waiting message of each message that has joined. */
+  /** Maps each message that has joined the run to the sent message. */
   private readonly joined = new WeakMap<Message, WaitingMessage>();
-  /** The ids of the sent messages that this run has handled. */
+  /** The ids of the messages and requests that this run has answered. */
   private readonly settled = new Set<string>();
 
   constructor(private readonly start: MailboxStart) {
@@ -54,7 +60,7 @@ export class Mailbox implements RunPosts, ClaimOwner {
     this.run?.abort(error);
   }
 
-  /** Returns the waiting message from which a message of the run came. */
+  /** Returns the sent message behind a message of the run, or undefined if no caller sent it. */
   postOf(message: Message, isInput: boolean): WaitingMessage | undefined {
     return isInput ? this.input : this.joined.get(message);
   }
@@ -70,7 +76,7 @@ export class Mailbox implements RunPosts, ClaimOwner {
     if (this.steers < MAX_STEERS) this.interrupt?.(STEERED);
   }
 
-  /** The messages that can join the run, without its input, which the run adds itself. */
+  /** The sent messages that can join the run. Excludes the input, which the run adds itself. */
   private get waiting(): readonly WaitingMessage[] {
     return this.start.record.posts.waiting.filter(({ id }) => id !== this.inputId);
   }
@@ -126,7 +132,10 @@ export class Mailbox implements RunPosts, ClaimOwner {
     listeners.emit({ type: 'post', runId: context.id, turn: context.turn, id, by, message, work });
   }
 
-  /** Cancels tool calls. Records the outcome of each cancel, withdrawal and edit, because its sender waits for it. */
+  /**
+   * Cancels tool calls. Records the outcome of each cancellation, withdrawal and edit of a message, because its sender
+   * waits for the outcome.
+   */
   settle(): Promise<void> {
     const { record, claim, runId: run, now } = this.start;
     const settled = [...record.posts.settle(run, (id) => record.get(id)?.body.type === 'message')];

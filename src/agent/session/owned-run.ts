@@ -19,24 +19,24 @@ import { deniedPart, SessionRecorder } from './recorder.js';
 import { SessionLostError } from './session-error.js';
 import type { StoredSession } from './stored-session.js';
 
-/** The calls that an earlier run left open, with the decisions on them. */
+/** The open calls of an earlier run, with the decisions on them. */
 interface Continued {
   readonly open: OpenTurn | undefined;
   /** The decisions on the open calls. */
   readonly resume: ResumeDecisions | undefined;
   /** True if open calls or an open answer wait for decisions. */
   readonly waits: boolean;
-  /** The ids of the calls that had begun and run again. */
+  /** The ids of the interrupted calls that run again. */
   readonly again: readonly string[];
   /** The waiting calls, with the reason why each of them waits. */
   readonly asked: readonly SuspendedCall[];
 }
 
-/** Connections of a session's run, with what its HTTP handler asks for. */
+/** The connections of a run in a session, with options that only the HTTP handler sets. */
 export interface SessionAttached extends Attached {
   /** True if the caller has already waited in the queue of the session. The caller leaves the queue after the run. */
   readonly isEntered?: boolean | undefined;
-  /** A reason. If set, the run denies all waiting calls with it before the input is added. */
+  /** The reason with which the run denies all waiting calls before the input is added. Undefined if it denies none. */
   readonly deniesOpen?: string | undefined;
 }
 
@@ -55,8 +55,8 @@ export class OwnedRun {
   constructor(private readonly start: OwnedStart) {}
 
   /**
-   * Starts a run that answers a waiting message. Releases the conversation at once if the message does not wait any
-   * more, or if calls wait for a decision.
+   * Starts a run that answers a sent message. Only releases the claim if the message was already answered, or if calls
+   * wait for a decision.
    */
   async answer(post: string): Promise<void> {
     const { claim, session } = this.start;
@@ -81,7 +81,6 @@ export class OwnedRun {
     return running;
   }
 
-  /** Starts the log of the run. */
   private startLog(log: RunLog): RunLogWriter {
     const { claim, runId, session, attached } = this.start;
     const { clock, logger } = session.agent.defaults;
@@ -139,10 +138,10 @@ export class OwnedRun {
   }
 
   /**
-   * Gives an error result to each call that was interrupted when its process stopped. If `resume` approves the call, it
-   * runs again instead.
+   * Gives an error result to each call that was interrupted when its process stopped, so that the run can continue. If
+   * `resume` approves such a call, it runs again instead.
    *
-   * Also denies the waiting calls if the person continued without a decision.
+   * With `deniesOpen`, also denies the calls that wait for a decision.
    */
   private async closeInterrupted(): Promise<Continued> {
     const { claim, runId, session, options, attached } = this.start;
@@ -188,8 +187,8 @@ function hasOpen({ openTurn, pending }: SessionRecord): boolean {
 }
 
 /**
- * Throws if `resume` changes the arguments of a call that has begun, because its idempotency key stands for the old
- * arguments.
+ * Throws if `resume` changes the arguments of an interrupted call. The call may have had an effect, and its idempotency
+ * key belongs to the old arguments.
  */
 function assertUnchanged(interrupted: readonly ToolCallPart[], resume: ResumeDecisions | undefined): void {
   const ids = interrupted.map(({ id }) => id).filter((id) => isEdit(resume?.[id]));
@@ -213,6 +212,6 @@ function outcomeOf(outcome: unknown): RunOutcome {
   return (outcome as RunResult<unknown>).status === 'suspended' ? 'suspended' : 'done';
 }
 
-const DECIDED = 'what waited for a decision was stopped or decided while the run waited in its engine';
+const DECIDED = 'the suspended call or answer was stopped or decided before this run began';
 
 const NOTHING_OPEN: Continued = { open: undefined, resume: undefined, waits: false, again: [], asked: [] };

@@ -9,7 +9,7 @@ import type { RunPosts } from '../run/run-posts.js';
 import type { BackgroundWorks } from './background/works.js';
 import type { EntryOrigin } from './entry-writer.js';
 
-/** The place in the record where a run starts. A nested run has a `path`. */
+/** The data of a run that its recorder needs. A nested run has a `path`. */
 export interface RecordedStart extends EntryOrigin {
   readonly record: SessionRecord;
   /** The messages from which the run continues. */
@@ -20,9 +20,9 @@ export interface RecordedStart extends EntryOrigin {
   readonly waits: boolean;
   /** True for a nested run whose tool call does not wait for it. Nobody can decide on the calls of such a run. */
   readonly neverWaits?: boolean | undefined;
-  /** The ids of the calls that had begun before. */
+  /** The ids of the interrupted calls that run again. */
   readonly again: readonly string[];
-  /** The id of the input's entry. */
+  /** The id for the entry of the input message. */
   readonly inputId: string | undefined;
   readonly by: string | undefined;
   readonly posts: RecordedPosts;
@@ -32,22 +32,21 @@ export interface RecordedStart extends EntryOrigin {
   readonly options: AnySessionRunOptions;
 }
 
-/** The messages and stops that callers send to a recorded run. */
+/** The messages and stop requests that callers send to a recorded run. */
 interface RecordedPosts extends RunPosts {
-  /** Returns the waiting message from which a message of the run came. */
+  /** Returns the sent message behind a message of the run, or undefined if no caller sent it. */
   postOf?(message: Message, isInput: boolean): WaitingMessage | undefined;
 }
 
-/** The members of the enclosing run that the entries of a nested run need. */
+/** The data about the enclosing run that the entries of a nested run need. */
 interface OuterEntries {
-  /** The entry with the tool call that started the nested run. */
+  /** The id of the entry with the tool call that started the nested run. */
   readonly outer: string | undefined;
   nextId(): string;
 }
 
 /**
- * Returns the place of a nested run in the record of the enclosing run. A nested run that has waited continues from its
- * own entries.
+ * Returns the start of a nested run for its recorder. A nested run that was suspended continues after its own entries.
  */
 export function nestedStart(start: RecordedStart, place: NestedPlace, { outer, nextId }: OuterEntries): RecordedStart {
   const { runId, agent, path, messages } = place;
@@ -72,8 +71,8 @@ export function nestedStart(start: RecordedStart, place: NestedPlace, { outer, n
 }
 
 /**
- * The messages and stops of a nested run. Messages join the enclosing run. An urgent message also ends a question of
- * the nested run.
+ * Connects a nested run to the messages of its enclosing run. The messages join only the enclosing run. An urgent
+ * message also ends the wait for a person in the nested run.
  */
 class NestedPosts implements RecordedPosts {
   steers = 0;

@@ -28,12 +28,16 @@ export class SessionRecorder implements Recorder {
   private readonly writer: EntryWriter;
   /** The id of the entry with the suspended answer. */
   private answer: string | undefined = undefined;
-  /** The current turn: the entry with its calls, and the calls whose result is recorded or part of the next append. */
+  /**
+   * The current turn: the id of the entry with its calls, and the ids of the calls whose results were added to the
+   * session.
+   */
   private turn: { readonly calls: string | undefined; readonly recorded: Set<string> };
-  /** True until the decisions of a resumed run are recorded. Until then, its calls stay open in the record. */
+  /** True until the decisions of a resumed run are stored. Before that, the run adds no entries. */
   private isUndecided: boolean;
   /**
-   * Maps each recorded message to its entries. A resumed run adds some messages again, after the results of its calls.
+   * Maps each message to the ids of its entries. A resumed run adds some stored messages again, which must not be
+   * stored twice.
    */
   private readonly ids = new WeakMap<Message, readonly string[]>();
   /** By call id: how often each resumed call has started, including this time. */
@@ -81,7 +85,10 @@ export class SessionRecorder implements Recorder {
     return (isResumed ? this.attempts.get(call) : undefined) ?? 1;
   }
 
-  /** Appends the decisions on the open calls. The results of calls that do not run are part of the same append. */
+  /**
+   * Stores the decisions on the open calls. The same append has the results of calls that do not run, such as denied
+   * calls.
+   */
   async decide(run: Run): Promise<void> {
     this.isUndecided = false;
     const { open, again, by, record } = this.start;
@@ -179,7 +186,7 @@ export class SessionRecorder implements Recorder {
     run.conversation.saved = added.length;
   }
 
-  /** Adds a result, unless the record has it. */
+  /** Adds an entry for a tool result, unless the session has it. */
   private putResult(part: ToolResultPart, turn: number): void {
     const { recorded } = this.turn;
     if (recorded.has(part.id)) return;
@@ -236,7 +243,7 @@ function suspendedCalls(pending: readonly (PendingCall | PendingAnswer)[]): read
   return [...calls.values()];
 }
 
-/** Returns the number of a turn. A nested run that continues counts from its first turn. */
+/** Returns the number of the current turn. A nested run that continues counts from its first turn. */
 function turnOf({ context, attached }: Run): number {
   return (attached.turnsBefore ?? 0) + context.turn;
 }

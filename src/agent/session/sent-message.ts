@@ -48,7 +48,9 @@ const sendRules = {
 export const LOOK_MS = 50;
 
 /**
- * Sends a message to a session without claiming it. `begin` stores the message if the conversation has no entry yet.
+ * Sends a message to a session without claiming the conversation, so that it reaches an active run. `begin` stores the
+ * first entry of a new conversation.
+ *
  * Rejects with a SessionStoreError.
  */
 export async function sendMessage(
@@ -65,7 +67,7 @@ export async function sendMessage(
   return new Receipt(session, id, by);
 }
 
-/** Adds a message or a stop to a conversation. Resolves with false if the conversation has no entry yet. */
+/** Adds a message or a stop request to a conversation. Resolves with false if the conversation does not exist yet. */
 export async function postTo(
   { store, id: session, agent }: StoredSession,
   { id, by, post }: { readonly id: string; readonly by: string | undefined; readonly post: Post },
@@ -109,8 +111,8 @@ export class Receipt implements SentMessage {
   }
 
   /**
-   * Posts a change of a waiting message. Resolves with true when the change is certain to happen before the message
-   * joins.
+   * Sends a change of a waiting message. Resolves with true once the change is certain, and with false if the message
+   * has already joined.
    */
   private async change(post: Post): Promise<boolean> {
     const { session, by } = this;

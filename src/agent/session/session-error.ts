@@ -11,8 +11,8 @@ export class SessionLostError extends RunError {
 
   constructor(readonly session: string) {
     super(
-      `Another run has taken over session "${session}", or it was deleted. Load the session to see what was said. ` +
-        'If a process often pauses for longer, raise `timeouts.claimMs`.',
+      `The run lost session "${session}": another run has taken it over, or the session was deleted. ` +
+        'Load the session to see its messages. If a process often pauses for longer, raise `timeouts.claimMs`.',
     );
   }
 }
@@ -31,7 +31,8 @@ export class SessionBusyError extends RunError {
     const wait = holder?.waitsFor === undefined ? '' : `, which waits for a person (${holder.waitsFor}),`;
     super(
       `Session "${session}" was still in use${who}${wait} after ${timeoutMs} ms (\`timeouts.queueMs\`). ` +
-        'If a tool opens the session of its own run, pass `parent: context.run`: such a run then fails at once.',
+        'Try again later, or raise `timeouts.queueMs`. A tool cannot start a run in the session of its own run: ' +
+        'with `parent: context.run`, such a run fails at once.',
     );
   }
 }
@@ -60,7 +61,7 @@ export class EntryInvalidError extends RunError {
   ) {
     super(
       `Entry ${JSON.stringify(entry)} of session "${session}" ${problem}. Use the id of a message in \`session.entries\` ` +
-        'that has all its results.',
+        'whose tool calls have all their results.',
     );
   }
 }

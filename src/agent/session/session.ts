@@ -17,18 +17,20 @@ export interface Session<Context = unknown> extends SessionInfo {
   /**
    * The messages from the first to the latest, as people read them: without summaries and other branches.
    *
-   * If the conversation was opened after a compaction, begins at the messages that the model reads; `history` has the
-   * earlier ones.
+   * If the session was opened after a compaction, the array starts with the first message that the model still reads.
+   * `history` returns the earlier ones.
    */
   readonly messages: readonly Message[];
-  /** The loaded entries of the record, in the order in which they were added, with those of other branches. */
+  /** The loaded entries of all branches, in the order in which they were added. */
   readonly entries: readonly Entry[];
   /**
-   * Runs the agent like `agent.run`, from the record of the session, and adds the messages of the run to the record.
+   * Runs the agent like `agent.run`, with the stored messages of the session. Adds the messages of the run to the
+   * session.
    */
   readonly run: SessionRun<Context>;
   /**
-   * Streams a run like `agent.stream`, from the record of the session, and adds the messages of the run to the record.
+   * Streams a run like `agent.stream`, with the stored messages of the session. Adds the messages of the run to the
+   * session.
    */
   readonly stream: SessionStream<Context>;
   /**
@@ -37,8 +39,8 @@ export interface Session<Context = unknown> extends SessionInfo {
    */
   history(query?: HistoryQuery): Promise<readonly Entry[]>;
   /**
-   * Streams the events of the active run of the conversation, even in another process. Begins at the event with the
-   * offset `from` (default: 0). Needs the option `runLog` of the session.
+   * Streams the events of the active run, even if another process executes it. Starts at the event with the offset
+   * `from` (default: 0). The session needs the option `runLog`.
    *
    * Returns undefined if no run is active. The run continues if the reader leaves the stream. The result has an empty
    * `history`.
@@ -71,15 +73,16 @@ export interface Session<Context = unknown> extends SessionInfo {
    *
    * With `path`, cancels one tool call of the run or of a nested run instead.
    *
-   * Resolves with true when that is done. Resolves with false if no run is active, or if the run has not ended after
-   * ten seconds.
+   * Resolves with true once the run has ended, the calls are denied or the call is cancelled. Resolves with false if
+   * there is nothing to stop, or if the run has not ended after ten seconds.
    */
   stop(options?: StopOptions): Promise<boolean>;
   /**
-   * Releases the claim of a durable run whose execution is gone. Such a claim has no time limit.
+   * Releases the claim of a durable run that will not continue, for example because its workflow was deleted. Such a
+   * claim has no time limit, so it would block the session forever.
    *
-   * If the execution does continue, its run ends with a RunAbortedError or a SessionLostError. Resolves with false if
-   * no durable run holds the conversation.
+   * If the run continues nevertheless, it ends with a RunAbortedError or a SessionLostError. Resolves with
+   * false if no durable run has the claim.
    */
   break(options?: BreakOptions): Promise<boolean>;
   /**

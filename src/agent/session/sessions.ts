@@ -37,7 +37,7 @@ export class AgentSessions {
   }
 
   /**
-   * Loads a session and calls `onSessionStart`. The code of sessions is loaded on use: many programs have no session.
+   * Loads a session and calls `onSessionStart`. Imports the code on first use, because many programs have no session.
    */
   private async prepare(options: SessionOptions): Promise<AgentSession> {
     const { life, loading } = this.host;
@@ -54,7 +54,7 @@ export class AgentSessions {
     return session;
   }
 
-  /** Closes the open sessions, a few at a time. All at once could exceed the time limit of every session. */
+  /** Closes the open sessions, a few at a time. If all were closed at once, each could exceed its time limit. */
   async close(): Promise<void> {
     await mapConcurrent(this.open.values(), (session) =>
       this.host.loading.end(`Session "${session.id}"`, () => session.close()),
@@ -62,8 +62,8 @@ export class AgentSessions {
   }
 
   /**
-   * Calls `onSessionStart` of each lifecycle. If a hook fails or the agent is closed, the session is not opened. Then
-   * each lifecycle that was called gets `onSessionEnd`.
+   * Calls `onSessionStart` of each lifecycle. If a hook fails or the agent is closed meanwhile, calls `onSessionEnd` of
+   * the lifecycles whose `onSessionStart` has returned, and rejects.
    */
   private async callStartHooks(session: AgentSession): Promise<void> {
     const { defaults, life, registry } = this.host;

@@ -21,20 +21,21 @@ export interface SessionAgent {
 }
 
 /**
- * Returns the entry id of a message that a caller sends under an id. A run may add the same message under the id
- * itself.
+ * Returns the entry id of a sent message. It differs from the id of the message, because a run may add the same message
+ * under the message id itself.
  */
 export function postEntryId(id: string): string {
   return `${id}:post`;
 }
 
-/** A stored conversation, and the loaded part of its record. */
+/** A stored conversation, and the entries that were loaded from it. */
 export class StoredSession {
   readonly id: string;
   readonly store: SessionStore;
   readonly record = new SessionRecord();
   /**
-   * The end of the last run. After an abort, a run ends before its last append, so the next run waits for this promise.
+   * Resolves when the last run has released its claim. An aborted run ends before that, so the next run waits for this
+   * promise.
    */
   ending: Promise<unknown> = Promise.resolve();
   /** The position of each entry that `page` has returned, by id. */
@@ -48,7 +49,7 @@ export class StoredSession {
     this.store = options.store ?? agent.defaults.store;
   }
 
-  /** Loads the entries that the model reads, or only the new entries. */
+  /** Loads the new entries. At the first call, loads the entries that the model reads. */
   async load(query: RecordQuery = { from: 'context' }): Promise<void> {
     const { record } = this;
     const known = knownOf(record);
@@ -62,18 +63,18 @@ export class StoredSession {
     }
   }
 
-  /** Returns the id of the run that holds the conversation, in any process. */
+  /** Returns the id of the active run of the conversation, in any process. */
   async running(): Promise<string | undefined> {
     const holder = (await this.store.load(this.id, { limit: 0 }))?.holder;
     return holder !== undefined && holder.until > this.agent.defaults.clock.now() ? holder.run : undefined;
   }
 
-  /** Loads the whole record. */
+  /** Loads all entries of the conversation. */
   async loadAll(): Promise<void> {
     if (this.record.offset > 0) await this.load({ known: undefined });
   }
 
-  /** Loads the whole record if an entry before the loaded ones has this id or was sent under it. */
+  /** Loads all entries if an entry that is not loaded has this id, or stores a message that was sent with this id. */
   async loadIfStored(id: string): Promise<void> {
     const { record } = this;
     if (record.offset === 0 || knows(record, id)) return;
@@ -103,7 +104,10 @@ export class StoredSession {
     return page?.entries ?? [];
   }
 
-  /** Loads the record back to an entry. Throws an EntryInvalidError if the record has no such entry. */
+  /**
+   * Returns the entry with this id, and loads it if necessary. Throws an EntryInvalidError if the conversation has no
+   * such entry.
+   */
   async find(id: string): Promise<Entry> {
     if (this.record.get(id) === undefined) await this.load();
     if (this.record.get(id) === undefined) await this.loadAll();

@@ -1,14 +1,14 @@
 import { fileURLToPath } from 'node:url';
 
-/** The program and the style of the trace page. */
+/** The script and the style sheet of the trace page. */
 export interface PageSource {
   readonly script: string;
   readonly style: string;
 }
 
 /**
- * Returns the program and the style of the trace page, bundled. The build replaces this function by one that returns the
- * strings: bundlers would leave out files beside the code.
+ * Returns the bundled script and style sheet of the trace page. The build replaces this function by one that returns
+ * the strings, because bundlers leave out files that code reads.
  */
 export async function pageSource(): Promise<PageSource> {
   const { build } = await import('esbuild');

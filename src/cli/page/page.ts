@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
 import { pageSource } from './page-source.js';
 
-/** A page, and the policy that its server sends. */
+/** An HTML page, and the content security policy that its server sends. */
 export interface Page {
   readonly html: string;
   readonly policy: string;
 }
 
-/** Returns the page as one file. Without `data`, the lines of a trace, the page asks its server for traces. */
+/**
+ * Returns the trace page as one HTML file. `data` is the text of a trace to include. Without it, the page asks its
+ * server for traces.
+ */
 export async function pageOf(data?: string): Promise<Page> {
   const { script, style } = await pageSource();
   const own = [
@@ -37,7 +40,7 @@ ${data === undefined ? '' : `<script type="application/json" id="trace">${dataTe
   return { html, policy: `${policy}; frame-ancestors 'none'` };
 }
 
-/** Escapes characters that could end the element or a line. In JSON, they occur inside strings only. */
+/** Escapes characters that could end the `script` element or a line. In JSON, they occur only inside strings. */
 function dataText(lines: string): string {
   return lines.replaceAll('<', '\\u003c').replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }

@@ -10,7 +10,7 @@ import { type Page, pageOf } from './page.js';
 
 const COOKIE = 'keelson-trace';
 
-/** A page that follows a folder. */
+/** The server of a page that shows the traces of a folder. */
 export interface FolderServer {
   /** The address of the page, with the token that opens it. */
   readonly url: string;
@@ -20,8 +20,8 @@ export interface FolderServer {
 /**
  * Serves a page on 127.0.0.1 that shows the traces of a folder. Only a browser that has opened `url` can read them.
  *
- * The page has a path that nobody can guess. A browser sends the cookies of a host to all of its ports, so a cookie of
- * the path `/` would reach every other server on 127.0.0.1.
+ * The page has a random path, and its cookie is limited to this path. A browser ignores the port of a cookie, so it
+ * would send a cookie of the path `/` to every other server on 127.0.0.1.
  */
 export async function serveFolder(folder: string): Promise<FolderServer> {
   const page = await pageOf();
@@ -42,10 +42,10 @@ export async function serveFolder(folder: string): Promise<FolderServer> {
 interface Exchange {
   readonly request: IncomingMessage;
   readonly page: Page;
-  /** The path of the page. */
+  /** The path of the page. All paths of the server begin with it. */
   readonly root: string;
   readonly token: string;
-  /** The only accepted `Host`, so that no other name can lead to the server. */
+  /** The only accepted `Host` header, so that a web page with another host name cannot reach the server. */
   readonly host: string;
   readonly traces: ListedTraces;
 }
@@ -75,7 +75,7 @@ async function answer({ request, page, root, token, host, traces }: Exchange): P
   return text === undefined ? NOT_FOUND : { status: 200, text, type: 'text/plain' };
 }
 
-/** Trades the token for a cookie, so that the token does not stay in the address. */
+/** Answers the address with the token: sets a cookie, and redirects to an address without the token. */
 function enter(root: string, token: string): Answer {
   const cookie = `${COOKIE}=${token}; HttpOnly; SameSite=Strict; Path=${root}`;
   return { status: 303, text: '', headers: { location: root, 'set-cookie': cookie } };
@@ -102,13 +102,13 @@ function isEqual(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** The traces of a folder, by ids in place of their names. */
+/** The traces of a folder. The page asks for a trace by a random id, so that it cannot read other files. */
 class ListedTraces {
   private readonly ids = new Map<string, string>();
 
   constructor(private readonly folder: string) {}
 
-  /** Returns the traces, the newest first: their names begin with their time. Links are left out. */
+  /** Returns the traces, the newest first. Their names begin with their time. Symbolic links are left out. */
   async list() {
     const names = (await readdir(this.folder)).filter((name) => name.endsWith(TRACE_ENDING));
     const listed = await Promise.all(

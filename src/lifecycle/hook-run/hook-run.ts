@@ -11,19 +11,22 @@ import type { Pairing } from './pairing.js';
 import type { RunEnd } from './run-end.js';
 import type { RunReport } from './run-reports.js';
 
-/** The members of a run that hooks are called with, and that a hook call may change. */
+/** The members of a run that hooks can read or change, directly or through a `RunContext`. */
 export interface HookRun {
   /** Passed to every hook of the run. */
   readonly context: RunContext;
   readonly end: RunEnd;
   readonly pairing: Pairing;
-  /** `later` holds the messages after the open calls of a resumed run. */
+  /** Set while a run resumes tool calls. `later` holds the messages that follow these calls. */
   readonly conversation: {
     readonly resuming:
       | { readonly calls?: { readonly later: readonly Message[]; readonly decisions: object } | undefined }
       | undefined;
   };
-  /** Lets a run of a session tell other runs which question it waits for. */
+  /**
+   * The connection to the session of the run. Used to name the question that the run waits for, and to hear of urgent
+   * messages.
+   */
   readonly attached: {
     readonly recorder?:
       | { readonly claim: QuestionClaim; readonly posts: UrgentPosts; callKey(call: string): string | undefined }
@@ -33,7 +36,7 @@ export interface HookRun {
   };
   /** Undefined before the first turn. */
   readonly turn: HookTurn | undefined;
-  /** Set for a durable run. `hasEnded` is true once another attempt continues the run. */
+  /** Set for a durable run. `hasEnded` is true once another attempt has taken over the run. */
   readonly effects?: { readonly hasEnded: boolean } | undefined;
   /** Counts the tokens of a model call in this run and in its enclosing runs. */
   spend(usage: Usage): void;
@@ -43,15 +46,15 @@ export interface HookRun {
   readonly decisions: readonly Decision[];
   /** Emits an event. Returns false if this type of event has no listener. */
   report(news: RunReport): boolean;
-  /** Budgets that apply to all nested runs. */
+  /** Limits that this run sets for its nested runs. */
   budgets?: readonly Budget[] | undefined;
   /** The errors that the tools of the running calls threw, by call id. */
   toolErrors?: Map<string, unknown> | undefined;
   /** Messages for the nested runs of the running calls, by call id. */
   briefings?: Map<string, readonly Message[]> | undefined;
   /**
-   * Called when a ready-made lifecycle asks a person or compacts the conversation. Resolves to a reason to refuse the
-   * call or to prevent the compaction.
+   * Called when a ready-made lifecycle asks a person or compacts the conversation. Resolves to a reason to deny the
+   * call or to skip the compaction, or to undefined.
    */
   onMoment?: (moment: Moment) => Promise<string | undefined>;
   /** Called with each decision, as soon as it is made. */
@@ -68,7 +71,7 @@ export interface HookRun {
 export interface RunWatch {
   /** Returns the listeners of a nested run, with the watch added. */
   listen<Listeners extends object>(listeners: Listeners, path: readonly string[] | undefined): Listeners;
-  /** Called before a hook is called. */
+  /** Called before each call of a hook. */
   startHook(site: HookSite): WatchedHook;
   /** Called before each call of a model. The returned function is called with the response or the error. */
   startModelCall(run: HookRun, request: ModelCallRequest, attempt: number): (outcome: ModelOutcome) => void;
@@ -76,7 +79,7 @@ export interface RunWatch {
 
 /** A hook call that a watch observes. */
 export interface WatchedHook {
-  /** Called when a hook calls `next`. Pass the promise of the result to the returned function. */
+  /** Called when a hook calls `next`. The returned function must get the promise of the result. */
   startNext(): (result: Promise<unknown>) => void;
   end(): void;
 }
@@ -97,17 +100,19 @@ interface QuestionClaim {
 }
 
 interface UrgentPosts {
-  /** True if an urgent message waits. An urgent message does not wait for an answer to a question. */
+  /** True if a message with `when: 'now'` waits. Such a message ends the wait for a person's answer. */
   readonly isUrgent: boolean;
   /** Calls `listener` when an urgent message arrives. Returns a function that removes the listener. */
   onUrgent(listener: () => void): () => void;
 }
 
-/** A limit that applies to the nested runs of a run. */
+/** A limit that a run sets for its nested runs, such as the number of model calls. */
 export interface Budget {
-  /** The name of the lifecycle, or of the option. */
+  /** The name of the lifecycle or of the option that sets the limit. */
   readonly by: string;
-  /** The `wrapModelCall` hook that counts the calls of the run itself. Without it, only nested runs are counted. */
+  /**
+   * The `wrapModelCall` hook that counts the calls of the run itself. Undefined if only the calls of nested runs count.
+   */
   readonly counter?: unknown;
   /**
    * Called before a model call. Returns a reason to refuse the call, or a function that receives the usage of the call.
@@ -125,7 +130,7 @@ export interface BudgetedCall {
   readonly beginsTurn: boolean;
 }
 
-/** A moment in a ready-made lifecycle at which other lifecycles can refuse. */
+/** An event in a ready-made lifecycle that shell hooks are told of. They can deny a call, and prevent a compaction. */
 export type Moment =
   | ({ readonly kind: 'approval' | 'denial'; readonly reason: string } & AskedCall)
   | { readonly kind: 'compaction' | 'compacted' };
@@ -137,7 +142,7 @@ interface AskedCall {
 
 /** The current turn of a run. */
 export interface HookTurn {
-  /** The number of turns of the run that have asked the model. */
+  /** The number of turns of the run that have called the model. */
   readonly modelCalls: number;
   /** Calls `model` outside the turn, through the `wrapModelCall` hooks. The usage of the run includes the call. */
   askAside(model: Model, messages: readonly Message[]): Promise<ModelResponse>;
@@ -146,7 +151,10 @@ export interface HookTurn {
 /** One model or tool call with its hooks, from the start of the outermost hook until that hook settles. */
 export interface CallScope {
   readonly run: HookRun;
-  /** False after the outermost hook of a model call has settled. Then `next` rejects in hooks that still run. */
+  /**
+   * False once the outermost hook of a model call has settled. After that, `next` rejects in hooks that are still
+   * running.
+   */
   readonly open: boolean;
   /** The number of hooks and calls that still run. */
   busy: number;
@@ -155,20 +163,21 @@ export interface CallScope {
 /** The key under which a RunContext holds its internal run. */
 export const RUN = Symbol.for('keelson.run');
 
-/** The key of the durable engine in a lifecycle. */
+/** The key under which a lifecycle holds its durable engine. */
 export const DURABLE = Symbol.for('keelson.durable');
 
-/** The key under which a lifecycle has its {@link KeptState}. */
+/** The key under which a lifecycle holds its {@link KeptState}. */
 export const KEPT_STATE = Symbol.for('keelson.keptState');
 
 /**
- * State that the hooks of a lifecycle keep between runs. In a durable run, `beforeModel` and `afterModel` of such a
- * lifecycle are steps. The result of a step includes the writes of its hook.
+ * State that the hooks of a lifecycle write and that later runs read.
+ *
+ * In a durable run, the engine stores these writes with the result of the hook, so that a replay can repeat them.
  */
 export interface KeptState {
   /** Returns the writes since the last call as JSON, or undefined without a write. */
   take(run: RunContext): JsonValue | undefined;
-  /** Repeats the writes of an earlier attempt. */
+  /** Repeats the writes that an earlier attempt has stored. */
   restore(run: RunContext, writes: JsonValue): Awaitable<void>;
 }
 
@@ -177,7 +186,8 @@ export interface DurableEngine {
   /** Returns a log that stores each event once, even if another attempt repeats the run. */
   logOver(log: RunLog): Pick<RunLog, 'append' | 'close'>;
   /**
-   * Returns the configuration of an agent for a nested run of a durable run. Makes the calls of that agent steps, too.
+   * Returns the configuration of another agent for a nested run of a durable run. The model and tool calls of the
+   * nested run become steps, too.
    */
   adopt<Config extends object>(config: Config): Config;
   /** Called before the first hook of a run. May replace the run's hooks. */
@@ -190,7 +200,8 @@ export function hookRunOf(context: object | undefined): HookRun | undefined {
 }
 
 /**
- * Returns a key for a call that is the same in every attempt. Includes the turn, because some models reuse call ids.
+ * Returns a key for a tool call that is the same in every attempt. It includes the turn, because some models reuse call
+ * ids.
  */
 export function callKey({ attached, context }: HookRun, call: string, turn = context.turn): string {
   return attached.recorder?.callKey(call) ?? `${context.idempotencyKey}:${turn + (attached.turnsBefore ?? 0)}:${call}`;
@@ -202,8 +213,8 @@ export function runIdInside(key: string, number = 1): string {
 }
 
 /**
- * Returns the token with which a durable run claims its conversation. The token is the same in each attempt. A caller
- * that knows the run can end the claim.
+ * Returns the token with which a durable run claims its conversation. It is derived from the run id, so that every
+ * attempt has the claim and `session.break()` can end it.
  */
 export function durableToken(run: string): string {
   return `durable:${run}`;
@@ -213,8 +224,9 @@ export function durableToken(run: string): string {
 export const WENT_ON = 'The person went on without a decision.';
 
 /**
- * Asks a person. Until the answer, the session of the run names the question that the run waits for. A message with
- * `when: 'now'` denies the call and aborts the signal of the question.
+ * Asks a person. Until the answer, the session stores the question, so that other runs know why they wait.
+ *
+ * A message with `when: 'now'` denies the call and aborts the signal of `ask`.
  */
 export async function whileAsking<T>(
   run: RunContext,
@@ -246,7 +258,7 @@ export function budgetsOf(run: { readonly parent?: object | undefined } | undefi
   return own === undefined ? outer : [...own, ...outer];
 }
 
-/** Marks the request of a model call outside the turns. Copies of the request keep the mark. */
+/** Marks the request of a model call that is not part of a turn. Copies of the request keep the mark. */
 export const ASIDE = Symbol.for('keelson.aside');
 
 /** Returns true if the model call is not part of a turn, such as the call for a summary. */
@@ -254,7 +266,7 @@ export function isAside(request: object): boolean {
   return ASIDE in request;
 }
 
-/** One hook of one lifecycle in one run, for decisions and errors. */
+/** One hook of one lifecycle in one run. Decisions and errors name it. */
 export interface HookSite {
   readonly entry: RegisteredLifecycle;
   readonly point: HookPoint;

@@ -1,18 +1,18 @@
 import type { RegisteredLifecycle } from '../registered-lifecycle.js';
 
 /**
- * Tracks the lifecycles that a run has entered and left. Each entered lifecycle gets either `afterAgent` or `onError`.
- * Positions count in chain order.
+ * Tracks which lifecycles of a run have started and ended, so that each started one gets either `afterAgent` or
+ * `onError`. A lifecycle has started when its `beforeAgent` has returned or is absent.
  */
 export class Pairing {
-  /** The number of lifecycles whose `beforeAgent` has returned or is absent. */
+  /** The number of lifecycles that have started, in the order of the chain. */
   private entered = 0;
-  /** The number of lifecycles whose `afterAgent` has run or was skipped. */
+  /** The number of lifecycles that have ended: their `afterAgent` was called or skipped. */
   private left = 0;
-  /** The `beforeAgent` hook that is still pending. */
+  /** The `beforeAgent` hook that is still running. */
   entering: { readonly entry: RegisteredLifecycle; readonly done: Promise<unknown> } | undefined = undefined;
 
-  /** Records that all lifecycles before this one are entered. Called before the `beforeAgent` hook. */
+  /** Records that all lifecycles before this one have started. Called before its `beforeAgent` hook. */
   reach(entry: RegisteredLifecycle): void {
     this.entered = entry.index;
   }
@@ -22,25 +22,24 @@ export class Pairing {
     this.entering = { entry, done };
   }
 
-  /** Records that the `beforeAgent` hook has settled. */
   awaited(): void {
     this.entering = undefined;
   }
 
-  /** Records that the lifecycle is entered. Called after its `beforeAgent` hook. */
+  /** Records that the lifecycle has started. Called after its `beforeAgent` hook. */
   enter(entry: RegisteredLifecycle): void {
     this.entered = entry.index + 1;
     this.entering = undefined;
   }
 
-  /** Records that all lifecycles are entered. Called after the last `beforeAgent` hook. */
+  /** Records that all lifecycles have started. Called after the last `beforeAgent` hook. */
   enterAll(): void {
     this.entered = Number.POSITIVE_INFINITY;
   }
 
   /**
-   * Records that the lifecycle is left. Called before its `afterAgent` hook. Returns false if the lifecycle was not
-   * entered.
+   * Records that the lifecycle has ended. Called before its `afterAgent` hook. Returns false if the lifecycle has not
+   * started.
    */
   leave(entry: RegisteredLifecycle): boolean {
     if (entry.index >= this.entered) return false;
@@ -48,7 +47,7 @@ export class Pairing {
     return true;
   }
 
-  /** True if the lifecycle is entered and not left. It then gets `onError` if the run fails. */
+  /** True if the lifecycle has started and not ended. It gets `onError` if the run fails. */
   owesError({ index }: RegisteredLifecycle): boolean {
     return index < this.entered && index >= this.left;
   }

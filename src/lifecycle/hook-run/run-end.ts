@@ -15,48 +15,48 @@ export interface Verdict {
 
 /** The action that suspended a tool call. */
 export interface CallVerdict extends Verdict {
-  /** The nested run that waits, if the call waits because of it. */
+  /** The suspended nested run, if the call waits because of it. */
   readonly inside?: WaitingRun | undefined;
 }
 
 /** A tool call whose tool has read its signal or started a nested run. */
 export interface EnteredCall {
   readonly callId: string;
-  /** The ends of the active nested runs. */
+  /** The RunEnd objects of the active nested runs. */
   readonly inside: readonly RunEnd[];
   /** Aborts the signal of the call. */
   expire(reason: unknown): void;
 }
 
-/** An earlier nested run that a call continues. */
+/** A suspended nested run that a call continues. */
 export interface ResumedInside {
   readonly run: WaitingRun;
   /** The decisions on the nested run. Undefined if the call is repeated after a crash. */
   readonly decisions: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The members of a turn's tool calls that the end of a run uses. */
+/** The tool calls of a turn, as far as the code that ends a run needs them. */
 export interface CallsInFlight {
   /** The calls as the model made them. */
   readonly parts: readonly ToolCallPart[];
-  /** In the order of `parts`. Undefined for a call without a result. */
+  /** The results in the order of `parts`. Undefined for a call without a result. */
   readonly results: readonly (ToolResultPart | undefined)[];
-  /** True once every call has a result. A halted tool may still be running. */
+  /** True once no further result is accepted. A tool may still be running. */
   readonly halted: boolean;
   /** Aborts the signals of the calls. Created on first use. */
   readonly stop: Stop;
-  /** The error result of each call that has none when the run ends early. */
+  /** The error text for each call that has no result when the run ends early. */
   readonly reason: string;
-  /** Ids of the calls whose tool was started. Undefined unless a lifecycle asks for them with an empty set. */
+  /** The ids of the calls whose tool was started. Recorded only if a lifecycle has set an empty set. */
   ran?: Set<string> | undefined;
-  /** Undefined until a tool reads its signal or starts a run. */
+  /** The calls whose tool has read its signal or started a nested run. Undefined until the first one. */
   entered?: EnteredCall[] | undefined;
   /** Ids of the calls that were cancelled. */
   readonly cancelled?: ReadonlySet<string> | undefined;
-  /** The calls that hooks suspended. The run ends suspended once all other calls have results. */
+  /** The calls that hooks suspended, by id. The run ends suspended once all other calls have results. */
   readonly suspended: ReadonlyMap<string, CallVerdict>;
   readonly prior: {
-    /** By call id: the earlier nested run that the call continues. */
+    /** By call id: the suspended nested run that the call continues. */
     readonly inside?: ReadonlyMap<string, ResumedInside> | undefined;
   };
   suspend(id: string, verdict: CallVerdict): void;
@@ -77,9 +77,9 @@ export interface CallsInFlight {
 export class RunEnd {
   /** The first action that ends the run. The run loop checks it after each phase. */
   verdict: Verdict | undefined = undefined;
-  /** True from the start of `afterAgent`. Then no message can be added to the run. */
+  /** True once `afterAgent` is about to be called. From then on, no message can be added to the run. */
   closing = false;
-  /** True after the end of the run. Then late hooks and models have no effect on the run. */
+  /** True after the end of the run. Hooks and models that are still running then have no effect on the run. */
   over = false;
   /** Stopped when the run is aborted. Created on first use, by `stopper`. */
   stop: Stop | undefined = undefined;
@@ -134,12 +134,12 @@ export class RunEnd {
     return this.stop;
   }
 
-  /** Resolves like `value`, or rejects if the run is aborted first. Calls `giveUp` on an abort. */
+  /** Settles like `value`, or rejects if the run is aborted first. Calls `giveUp` on an abort. */
   race<T>(value: Awaitable<T>, giveUp?: () => void): Awaitable<T> {
     return this.stop === undefined ? value : this.stop.race(value, giveUp);
   }
 
-  /** Same as `race`, for work whose errors name their source. */
+  /** Like `race`. Also marks an error of `work` with `own`, so that no hook is blamed for it. */
   raceOwned<T>(work: Promise<T>): Promise<T> {
     const owned = work.catch((error) => {
       throw this.own(error);
@@ -154,7 +154,10 @@ export class RunEnd {
     this.stop?.release();
   }
 
-  /** Marks an error that already names its source, so that no outer hook is blamed for it. Returns the error. */
+  /**
+   * Marks an error whose message names its source, so that it is not reported as the failure of a hook. Returns the
+   * error.
+   */
   own<E>(error: E): E {
     this.owned ??= new Set();
     this.owned.add(error);

@@ -3,7 +3,7 @@ import type { Message } from '../../model/message.js';
 /** The first difference between a request and the previous request, in the order in which providers read a request. */
 export interface CacheDifference {
   readonly part: 'tool' | 'instructions' | 'message' | 'settings';
-  /** The index of the tool, or of the message without the instructions. */
+  /** The index of the tool, or of the message. Instructions do not count as a message. */
   readonly index?: number | undefined;
   /** The name of the tool or of the setting. */
   readonly name?: string | undefined;
@@ -41,7 +41,7 @@ export interface RunReports {
     readonly cause: 'changed' | 'other-model' | 'expired' | 'evicted';
     /** The first difference between the two requests. Set if `cause` is `changed`. */
     readonly difference?: CacheDifference | undefined;
-    /** The names of the lifecycles whose decisions changed this part of the request. */
+    /** The names of the lifecycles that changed the part of the request in `difference`. */
     readonly by: readonly string[];
   };
   /**

@@ -31,7 +31,7 @@ export interface CompactionOptions {
   readonly keep?: number | undefined;
   /** The model that writes the summary, for example a cheaper one. Default: the run's model. */
   readonly model?: Model | undefined;
-  /** Returns the summary of the messages that are removed. Replaces the summary by a model. */
+  /** Returns the summary of the messages to remove. Set it to write the summary without a model. */
   readonly summarize?: ((messages: readonly Message[], run: RunContext) => Awaitable<string>) | undefined;
 }
 
@@ -88,7 +88,7 @@ function createCompactor({ rule, isByTokens, summarize }: ResolvedOptions) {
     if (text === undefined) return undefined;
     if (weightOf(replacedBy(cut, text), measure) <= weightOf(messages, measure)) return text;
     run.logger.warn(
-      'The summary of the conversation is longer than what it would replace; the conversation stays as it is.',
+      'The summary of the conversation is longer than the messages that it would replace, so the conversation stays as it is.',
     );
     return undefined;
   };
@@ -102,7 +102,10 @@ function createCompactor({ rule, isByTokens, summarize }: ResolvedOptions) {
       )
     );
   };
-  /** Compacts to a size that fits into the context window. Counts estimated tokens, even with `maxMessages`. */
+  /**
+   * Compacts the messages after a `context-overflow`, so that they fit into the context window. Counts estimated
+   * tokens, even with `maxMessages`.
+   */
   const compactOverflow = ({ messages, run }: ModelCallRequest, error: ModelError) => {
     const share = weightOf(messages, tokensIn) * fittingShare(error) * MARGIN;
     const maxTokens = isByTokens ? Math.min(share, rule.limit) : share;
@@ -173,8 +176,8 @@ interface Task {
 }
 
 /**
- * Returns the measured size divided by the estimate of `measure`, from 1 to 4. A language may explain a factor of up to
- * 4; the rest comes from instructions and tools.
+ * Returns how many times larger the measured size is than the estimate, from 1 to 4. Text of some languages has up to
+ * four times as many tokens. A larger factor comes from instructions and tools, which a summary cannot shorten.
  */
 function scaleOf(messages: readonly Message[], size: number, measure: CutRule['measure']): number {
   return Math.min(Math.max(size / weightOf(messages, measure), 1), 4);

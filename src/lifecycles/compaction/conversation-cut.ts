@@ -23,8 +23,8 @@ export interface Cut {
 /**
  * Splits a conversation without separating a tool call from its results.
  *
- * Returns undefined if a summary would replace less than a quarter of the limit. Otherwise a conversation that cannot
- * become shorter would be summarised in every turn.
+ * Returns undefined if a summary would replace less than a quarter of the limit. Otherwise, a conversation that is
+ * still too long after a summary would be summarised again in every turn.
  */
 export function cutConversation(messages: readonly Message[], rule: CutRule): Cut | undefined {
   const start = startOfTail(messages, rule);

@@ -1,6 +1,6 @@
 import type { ModelError } from '../../model/run-error.js';
 
-/** The assumed ratio if the error names no token counts. */
+/** The result of `fittingShare` if the error names no token counts. */
 const USUAL_RATIO = 0.5;
 /** Smaller numbers in an error message are status codes, not token counts. */
 const LEAST_TOKENS = 1_000;

@@ -31,7 +31,10 @@ export function shorteningFor(messages: readonly Message[], maxTokens: number): 
   return messages.filter(isLong).map((message) => ({ message, chars }));
 }
 
-/** Returns the largest limit that saves `excess` characters. Returns undefined if no limit does. */
+/**
+ * Returns the largest number of characters per result that saves `excess` characters in total. Returns undefined if
+ * even the shortest results do not save as much.
+ */
 function limitFor(lengths: readonly number[], excess: number): number | undefined {
   const saves = (limit: number) => lengths.reduce((sum, length) => sum + savedFrom(length, limit), 0) >= excess;
   if (!saves(LEAST_CHARS)) return undefined;

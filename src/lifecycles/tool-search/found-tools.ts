@@ -3,20 +3,23 @@ import type { ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import type { Message } from '../../model/message.js';
 import type { Tool } from '../../tools/tool.js';
 
-/** The found and the hidden tools of one run. */
+/** The tools that the model of one run has found by search, and the tools that are hidden from it. */
 export class FoundTools {
   /** The names of tools that a search returned or the model called. The latest name is last. */
   readonly names = new Set<string>();
-  /** The tools that the model can search after the last request. Empty if that request did not change. */
+  /** All tools of the last model request. Empty if the request had so few tools that none of them had to be hidden. */
   tools: readonly Tool[] = [];
-  /** The names of the tools that the last request did not offer. */
+  /** The names of the tools that were left out of the last model request. */
   hidden: ReadonlySet<string> = new Set();
   private scanned = 0;
   private last: Message | undefined = undefined;
 
   constructor(private readonly searchName: string) {}
 
-  /** Skips the messages of earlier runs. A resumed run continues after its input, so that its own searches count. */
+  /**
+   * Skips the messages up to the last user message, so that only searches of the current run count. A resumed run still
+   * counts its earlier searches, because they follow the same user message.
+   */
   skipEarlierRuns(messages: readonly Message[]): void {
     this.skip(messages.slice(0, messages.findLastIndex(({ role }) => role === 'user') + 1));
   }
@@ -54,8 +57,8 @@ export class FoundTools {
 }
 
 /**
- * Returns the tools of a request, completed with the members that a request lacks, such as `origin`. These members come
- * from the tools of the run.
+ * Returns the tools of a request with all members of the run's tools, such as `origin`. A request may lack these
+ * members.
  */
 export function wholeTools({ tools, run }: ModelCallRequest): readonly Tool[] {
   const byName = new Map(run.tools.map((tool) => [tool.name, tool]));

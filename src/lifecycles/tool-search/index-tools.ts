@@ -10,8 +10,8 @@ export type FindTools = (query: string) => readonly string[];
 type IndexedTool = ToolSpec & Pick<Tool, 'metadata'>;
 
 /**
- * Returns how many letters of a word may be wrong, as a share of its length. False for a short word, which must match
- * exactly. Used only if an exact search finds nothing.
+ * Returns the share of the letters of a word that may be wrong. False for a short word, which must match exactly. Used
+ * only if an exact search finds nothing.
  */
 const MISSPELT = (word: string) => word.length > 3 && 0.3;
 
@@ -51,7 +51,10 @@ function textOf(tool: IndexedTool, field: string): string {
   return field === 'name' ? tool.name : tool.description;
 }
 
-/** Returns the name of the tool on its MCP server. Returns an empty string if the name in requests contains it. */
+/**
+ * Returns the name of the tool on its MCP server. Returns an empty string if the tool's name ends with it, so that it
+ * is not indexed twice.
+ */
 function ownNameOf(tool: IndexedTool): string {
   const own = tool.metadata?.mcpTool;
   return typeof own === 'string' && !tool.name.endsWith(own) ? own : '';

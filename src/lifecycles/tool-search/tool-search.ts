@@ -15,7 +15,8 @@ import { type FindTools, indexTools } from './index-tools.js';
 /** Options of {@link toolSearch}. */
 export interface ToolSearchOptions {
   /**
-   * The largest number of tools that are all offered. With more tools, the model has to search for tools. Default: 30.
+   * The largest number of tools that are offered without a search. With more tools, the model has to search for tools.
+   * Default: 30.
    */
   readonly over?: number | undefined;
   /**
@@ -28,14 +29,15 @@ export interface ToolSearchOptions {
   /** The largest number of tools that one search returns. Default: 5. */
   readonly results?: number | undefined;
   /**
-   * How long a found tool stays offered: for the run, or for the whole session with its later runs. Default: `session`.
+   * How long a found tool stays offered: until the end of the run, or also in later runs of the session. Default:
+   * `session`.
    */
   readonly keep?: 'run' | 'session' | undefined;
   /** The name of the search tool. Default: `search_tools`. */
   readonly name?: string | undefined;
   /**
-   * If true, a model whose provider can search tools uses the search of its provider. Then the options `results`,
-   * `keep` and `name` have no effect. Default: true.
+   * If true, a model whose provider can search tools uses the search of the provider. The options `results`, `keep` and
+   * `name` then have no effect. Default: true.
    */
   readonly provider?: boolean | undefined;
 }
@@ -61,13 +63,14 @@ const MOST_FOUND = 60;
 const QUERY_READ = 500;
 
 /**
- * Makes a lifecycle that offers few of many tools. If a request has more than `over` tools, a search tool replaces most
- * of them. A found tool is offered from the next turn on. A request with at most `over` tools does not change.
+ * Makes a lifecycle that hides most of many tools until the model searches for them. If a request has more than `over`
+ * tools, a search tool replaces most of them. A found tool is offered from the next turn on. A request with at most
+ * `over` tools does not change.
  *
  * The application's own tools, which have no `origin`, stay offered if there are at most `over` of them. Tools that
  * `beforeToolSelection` removes cannot be found. Calls of found tools pass through all hooks, such as approval.
  *
- * A model with `findsTools`, such as Claude, gets no search tool: its provider searches among the other tools.
+ * A model with `findsTools`, such as Claude, gets no search tool: its provider searches among the hidden tools.
  *
  * Priority 4: innermost, so that the search covers the tools that other lifecycles leave in the request.
  *
@@ -145,7 +148,7 @@ class ToolSearch {
     return { ...request, tools: [this.toolFor(all.filter(({ name }) => hidden.has(name))), ...offered] };
   }
 
-  /** Returns the names of the tools that the request does not offer: all except the latest found ones. */
+  /** Returns the names of the tools to leave out of the request: all of `names`, except the latest found ones. */
   private hiddenOf(names: readonly string[], found: FoundTools): ReadonlySet<string> {
     const hidden = new Set(names);
     const known = [...found.names].filter((name) => hidden.has(name));
@@ -154,8 +157,8 @@ class ToolSearch {
   }
 
   /**
-   * Returns the request with `deferred` set on the tools that the provider searches. Found tools stay deferred, because
-   * a changed tool would remove the request from the provider's cache.
+   * Returns the request with `deferred` set on the tools that the provider searches. Found tools stay deferred: a
+   * change of the tools would make the provider's cache useless.
    */
   private deferred(request: ModelCallRequest, all: readonly Tool[]): ModelCallRequest {
     const isKept = this.keptIn(request, all);
@@ -163,7 +166,7 @@ class ToolSearch {
     return { ...request, tools };
   }
 
-  /** Returns a function that returns true for the tools that are always offered. */
+  /** Returns a function that tells which tools are always offered. */
   private keptIn({ toolChoice }: ModelCallRequest, all: readonly Tool[]): (tool: Tool) => boolean {
     const own = all.filter(({ origin }) => origin === undefined);
     const keepsOwn = own.length <= this.over;
@@ -171,7 +174,7 @@ class ToolSearch {
     return (tool) => (keepsOwn && tool.origin === undefined) || tool.name === forced || this.isPinned(tool);
   }
 
-  /** Returns the result of a search, or the error result for an unknown tool. Otherwise returns undefined. */
+  /** Answers a call of the search tool, or of an unknown tool. Returns undefined for every other call. */
   answerTo({ name, tool, needsApproval, input, run }: ToolCallRequest): Awaitable<ToolResult> | undefined {
     const found = this.runs.get(run);
     if (found === undefined || tool !== undefined || needsApproval) return undefined;
@@ -180,7 +183,8 @@ class ToolSearch {
   }
 
   /**
-   * Returns the error result for an unknown tool. Names only the nearest tool, because the request hides most tools.
+   * Returns the error result for an unknown tool. Names only the most similar tool, because a list of many tools would
+   * be too long.
    */
   private unknown(name: string, { tools, hidden }: FoundTools): ToolResult {
     const near = nearestTool(
@@ -248,7 +252,7 @@ function areSame(some: readonly Tool[], others: readonly Tool[]): boolean {
   return some.length === others.length && some.every((tool, at) => isSame(tool, others[at]));
 }
 
-/** Lists the sources of tools with the number of their tools. */
+/** Returns a sentence with the sources of the tools and the number of tools of each source. */
 function sourcesOf(tools: readonly Tool[]): string {
   const counts = new Map<string, number>();
   for (const { origin = 'application' } of tools) counts.set(origin, (counts.get(origin) ?? 0) + 1);

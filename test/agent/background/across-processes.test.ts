@@ -13,7 +13,7 @@ import { temporaryFolder } from '../../support/stores/temporary-folder.js';
 
 const program = await bundle(fileURLToPath(new URL('../../fixtures/agent/background-work.ts', import.meta.url)));
 
-const LOST = 'user: The process that ran the background work "build" stopped. It may have happened.';
+const LOST = 'user: The process that ran the background work "build" stopped. The work may be done in part or in full.';
 /** A clock for which the lease of a work has run out. */
 const later: Clock = {
   now: () => Date.now() + 60_000,

@@ -7,7 +7,7 @@ import { until } from '../../support/agent/settle.js';
 import { keepingLogger } from '../../support/agent/silent-logger.js';
 import { watchRows } from '../../support/state/remaining-rows.js';
 
-const LOST = 'user: The process that ran the background work "build" stopped. It may have happened.';
+const LOST = 'user: The process that ran the background work "build" stopped. The work may be done in part or in full.';
 const ENDED = 'user: The background work "build" has ended: built';
 const STARTED = '"build" continues in the background. Its result will follow as a message.';
 

@@ -91,7 +91,7 @@ describe('hands nothing over:', () => {
     const agent = new Agent(engine.options({ name: 'a', model: scriptedModel([to('billing'), 'I stay.']), tools }));
 
     const { text, history } = await agent.run('Hi.');
-    expect([text, resultsIn(history).to_billing]).toEqual(['I stay.', refusal('a durable run keeps its agent')]);
+    expect([text, resultsIn(history).to_billing]).toEqual(['I stay.', refusal('a durable run cannot be handed over')]);
 
     const plain = new Agent({
       name: 'b',

@@ -209,7 +209,7 @@ describe('a live tool set', () => {
 
     expect(resultsIn(messages)).toEqual({ call_1: 'mine' });
     expect(namesOf(model.requests[0]?.tools ?? [])).toEqual(['echo', 'fine']);
-    expect(logger.lines).toEqual(['error: Tool "echo" is left out: the name is taken.']);
+    expect(logger.lines).toEqual(['error: Tool "echo" is left out, because another tool has the same name.']);
   });
 
   test('with an existing name does not prevent adding or removing other lifecycles', async () => {

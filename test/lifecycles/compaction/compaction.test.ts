@@ -432,7 +432,7 @@ describe('compaction: a failed summary', () => {
 
     expect((await agent.run('Count.')).history).toHaveLength(10);
     expect(logger.lines).toContain(
-      'warn: The summary of the conversation is longer than what it would replace; the conversation stays as it is.',
+      'warn: The summary of the conversation is longer than the messages that it would replace, so the conversation stays as it is.',
     );
   });
 

@@ -67,7 +67,7 @@ describe('assertLifecycle finds a lifecycle that breaks the conversation, when i
       make: () => ({ beforeModel: (messages) => messages.filter((message) => message.role !== 'tool') }),
       faults: [
         'tool-calls (a run that calls tools): Lifecycle "lifecycle" failed in beforeModel: ' +
-          'The messages end in tool calls without results.',
+          'The messages end in tool calls without results: add a result for each call.',
       ],
     },
     {

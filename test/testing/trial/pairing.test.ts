@@ -28,7 +28,7 @@ describe('pairingProblem', () => {
     [
       'a result without its call',
       [user, results('a')],
-      'Message 1 has a result for "a", which the previous turn did not call.',
+      'Message 1 has a result for call "a", but the previous turn did not make this call.',
     ],
     ['an open call', [user, calling('a', 'b'), results('a')], 'tool call "b" has no result'],
     [

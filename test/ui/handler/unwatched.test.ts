@@ -48,7 +48,10 @@ test('a run that nobody watches is stopped between two turns, and never during a
   expect(signals[0]?.aborted).toBe(false);
   held.open();
 
-  expect(await error).toMatchObject({ code: 'ERR_RUN_ABORTED', cause: 'nobody watched the run for 600000 ms' });
+  expect(await error).toMatchObject({
+    code: 'ERR_RUN_ABORTED',
+    cause: 'nobody has read the events of the run for 600000 ms',
+  });
   expect(model.requests).toHaveLength(1);
   await using session = await agent.session({ id: 'chat' });
   expect(session.messages.find(({ role }) => role === 'tool')).toMatchObject({

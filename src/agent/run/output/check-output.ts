@@ -15,7 +15,12 @@ const MOST_VALUES = 20;
 const NOT_JSON: StandardIssue = { message: 'it is not JSON' };
 const AMBIGUOUS: StandardIssue = { message: 'it has several JSON values that fit' };
 
-/** Checks the answer. If a message was added meanwhile, discards the answer, unless no turn is left for another one. */
+/**
+ * Checks the answer against the output schema. If a hook or tool has added a message meanwhile, discards the answer, so
+ * that the next turn answers the message.
+ *
+ * If no turn is left, keeps the answer and logs a warning.
+ */
 export async function review(run: Run, answer: string): Promise<void> {
   run.output = await checkOutput(run, answer);
   if (run.answer === undefined || run.conversation.queue === undefined) return;
@@ -24,7 +29,9 @@ export async function review(run: Run, answer: string): Promise<void> {
   if (run.context.turn < maxTurns) {
     run.answer = undefined;
   } else {
-    logger.warn(`A message added after the last of ${maxTurns} turns stays in the history unanswered.`);
+    logger.warn(
+      `A message was added after the last of ${maxTurns} turns, so it stays unanswered. Raise \`maxTurns\` to answer it.`,
+    );
     await run.save();
   }
 }
@@ -96,8 +103,10 @@ async function checkValue(check: Check, value: unknown): Promise<StandardResult<
 }
 
 /**
- * Checks an invalid value again without its `null` members, because many models write `null` for an optional member
- * that they omit. Returns the given issues if the value still does not fit.
+ * Checks an invalid value again without its `null` members. Many models write `null` for an optional member instead of
+ * omitting it.
+ *
+ * Returns the given issues if the value is still invalid.
  */
 export async function checkAgain(
   check: Check,

@@ -47,7 +47,7 @@ export function reviewAnswer(run: Run): Promise<void> | undefined {
   return config.output !== undefined || conversation.queue !== undefined ? review(run, answer) : undefined;
 }
 
-/** The code is loaded on use: most runs have no schema. */
+/** Imports the code on first use, because most runs have no schema. */
 async function review(run: Run, answer: string): Promise<void> {
   const { review } = await import('./check-output.js');
   await review(run, answer);

@@ -43,8 +43,8 @@ export type ResumeDecisions = Readonly<Record<string, ResumeDecision | (string &
 /** The open tool calls of a conversation, and the decisions on them. */
 export interface ResumedCalls extends OpenCalls {
   /**
-   * The decisions by call id. A call whose nested run continues counts as approved. A call without a decision keeps
-   * waiting.
+   * The decisions by call id. `again` repeats an interrupted call. A call without a decision keeps waiting. A call
+   * whose nested run got decisions counts as approved.
    */
   readonly decisions: Readonly<Record<string, ResumeDecisions[string] | 'again'>>;
   /** The decisions on the nested run of a call, by the id of the call. */
@@ -58,8 +58,8 @@ export interface ResumedCalls extends OpenCalls {
 /** The messages from which a run continues, and the open tool calls or the open answer of a suspended run. */
 export interface Continuation {
   /**
-   * The messages up to the open calls. The results that the turn already has are added again, together with the new
-   * results.
+   * The messages up to the open calls. The results that these calls already have are left out: the run adds them again,
+   * together with the new results.
    */
   readonly history: readonly Message[];
   readonly calls?: ResumedCalls | undefined;
@@ -74,11 +74,11 @@ export interface DecidedAnswer {
 
 /** Facts about the messages that a run starts from. */
 interface KnownHistory {
-  /** The number of leading messages that have been checked. */
+  /** The number of leading messages that were checked before. */
   readonly closed?: number | undefined;
-  /** Why the open calls wait. */
+  /** The reasons why the open calls wait. */
   readonly waits?: readonly SuspendedCall[] | undefined;
-  /** True if the open calls run again after a crash, without decisions. */
+  /** True if the open calls must run again without decisions, because their process crashed. */
   readonly isRepeated?: boolean | undefined;
 }
 
@@ -138,7 +138,7 @@ export function checkResults(
   }
 }
 
-/** Returns the ids of the enclosing calls of everything that waits. */
+/** Returns the ids of the tool calls that enclose a waiting call or answer. */
 function callersOf(waiting: readonly Waiting[]): readonly string[] {
   const paths = waiting.map(({ callers }) => callers.map(({ id }) => id));
   return [...new Set(paths.flatMap((path) => path.map((_, at) => path.slice(0, at + 1).join(BETWEEN))))];
@@ -160,7 +160,9 @@ function decisionsOn(
   return { decisions: resolveEdits(own, open), inside };
 }
 
-/** Returns the decisions on the nested run of a call, by the ids in that run. Returns undefined without any. */
+/**
+ * Returns the decisions on the nested run of a call, keyed by the ids in that run. Returns undefined without any.
+ */
 function decisionsInside(decisions: ResumeDecisions, call: string): ResumeDecisions | undefined {
   const prefix = call + BETWEEN;
   const inside = Object.entries(decisions).filter(([id]) => id.startsWith(prefix));
@@ -177,7 +179,7 @@ export function resultOf(decision: ResumeDecision, attempt?: number): ToolResult
   return toGivenResult(decision.result, decision.isError);
 }
 
-/** True for the result of a call that the caller ran. */
+/** True for a decision that contains the result of a call, because the caller ran the tool. */
 export function isGivenResult(decision: unknown): decision is GivenResult {
   return isObject(decision) && decision.result !== undefined;
 }
@@ -188,8 +190,8 @@ function assertFits(id: string, decision: unknown, kind: CallKind | 'agent'): vo
 }
 
 /**
- * Explains why a valid decision does not fit a call, or returns undefined. The kind `agent` stands for a call whose
- * nested run waits.
+ * Explains why a valid decision does not fit a call, or returns undefined. The kind `agent` means a call whose nested
+ * run is suspended.
  */
 export function misfitOf(decision: unknown, kind: CallKind | 'agent'): string | undefined {
   if (kind === 'agent' && (decision === 'approve' || isEdit(decision) || isGivenResult(decision)))
@@ -205,14 +207,16 @@ export function misfitOf(decision: unknown, kind: CallKind | 'agent'): string | 
 interface Decided {
   /** The ids that wait for a decision. */
   readonly ids: readonly string[];
-  /** Further ids on which decisions are possible. */
+  /** Further ids that may be decided on: the tool calls around a waiting call. */
   readonly others?: readonly string[] | undefined;
   readonly decisions: ResumeDecisions;
 }
 
 /**
- * Throws a ResumeInvalidError if nothing is decided, an id is unknown, or a decision is invalid. The known ids are
- * `ids` and `others`.
+ * Throws a ResumeInvalidError if `decisions` is empty, has an id that is not in `ids` or `others`, or has an invalid
+ * decision.
+ *
+ * `what` names the waiting calls in the message.
  */
 function assertDecided({ ids, others = [], decisions }: Decided, what: string): void {
   const refuse = (wrong: readonly string[], problem: (ids: string) => string) => {

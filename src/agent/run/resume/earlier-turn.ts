@@ -2,7 +2,7 @@ import type { AssistantMessage } from '../../../model/message.js';
 import type { EarlierTurn } from '../../agent-event.js';
 import type { Run } from '../run.js';
 
-/** Returns the turn from which a nested run continues. Returns undefined for a new run. */
+/** Returns the last turn of the suspended run that a nested run continues. Returns undefined for a new run. */
 export function earlierTurnOf({ attached, conversation }: Run): EarlierTurn | undefined {
   const { turnsBefore: turn } = attached;
   const { history, resuming } = conversation;

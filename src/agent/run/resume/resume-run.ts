@@ -34,7 +34,10 @@ import {
   resultOf,
 } from './continuation.js';
 
-/** Takes over the messages and the decisions. Rejects with a ResumeInvalidError if a decision does not fit. */
+/**
+ * Checks the messages and the decisions, and sets them in the run. Rejects with a ResumeInvalidError if a decision does
+ * not fit its call.
+ */
 export async function takeOver(run: Run, messages: readonly Message[], resume: ResumeDecisions = {}): Promise<void> {
   const { conversation, attached, config } = run;
   const find = (name: string) => config.catalog.current().find(name);
@@ -47,7 +50,7 @@ export async function takeOver(run: Run, messages: readonly Message[], resume: R
   conversation.continueFrom(start);
 }
 
-/** The record of a session knows which calls wait for a result. Without a session, the tools decide. */
+/** True if the call waits for a result from the caller, according to the session. Undefined without a session. */
 function needsResult({ waits }: Run['attached'], { id }: ToolCallPart): boolean | undefined {
   return waits?.some((call) => call.id === id && call.needs === 'result');
 }
@@ -61,7 +64,7 @@ export async function resumeRun(run: Run, message: UserMessage | undefined): Pro
   if (answer !== undefined) await decideAnswer(turn, answer, message);
 }
 
-/** Rejects with a ResumeInvalidError if new arguments do not fit their call. */
+/** Rejects with a ResumeInvalidError if the tool of a call does not accept its changed arguments. */
 async function checkEdits(waiting: readonly Waiting[], decisions: ResumeDecisions, find: FindTool): Promise<void> {
   const checks = waiting.map(({ id, callers, call }) => {
     const given = decisions[id];
@@ -128,7 +131,7 @@ export function resumedCalls(run: Run, resumed: ResumedCalls, message: Message |
   return new ToolCalls(run, calls.map(callAsRun), prior);
 }
 
-/** The reason of a waiting call whose messages were passed on without a reason. */
+/** The reason of a waiting call outside a session, because messages do not contain the reason. */
 const UNKNOWN = { reason: 'The call waits for a decision.', by: 'resume' } as const;
 
 const RESUME = { by: 'resume', point: 'resume' } as const;
@@ -152,8 +155,10 @@ function givenResult(
 }
 
 /**
- * Returns the calls with changed arguments applied. The history gets the same arguments, because the call may be
- * suspended again. Removes the waiting nested run of each decided call.
+ * Returns the calls with changed arguments applied. Also changes them in the history, which is passed on if the run is
+ * suspended again.
+ *
+ * Removes the stored nested run of each decided call, because the run continues now.
  */
 function decidedCalls({ conversation }: Run, { calls, decisions, index }: ResumedCalls): readonly ToolCallPart[] {
   const decide = (call: ToolCallPart) => {

@@ -9,23 +9,23 @@ import { ownerOf, type RunEngine } from '../run-config.js';
 
 /** Providers do not cache a shorter beginning of a request. */
 const LEAST_TOKENS = 1_024;
-/** Providers cache whole blocks, and may count the end of a request separately. */
+/** Tolerance in tokens: providers cache whole blocks, and may count the end of a request separately. */
 const SLACK_TOKENS = 256;
 const TTL_MS = { '5m': 300_000, '1h': 3_600_000 };
-/** The number of sessions of an agent whose last request is kept. */
+/** The maximum number of sessions of an agent whose last request is stored. */
 const MOST_SESSIONS = 1_000;
 
-/** A request with an answer. */
+/** A model request that got a response. */
 interface SentRequest {
   readonly run: Run;
   readonly at: number;
   readonly model: Model;
   readonly parts: Pick<ModelRequest, 'messages' | 'tools' | 'toolChoice' | 'output' | 'settings'>;
-  /** The tokens that the service can read from its cache for the next request. */
+  /** The number of tokens of this request that the provider can read from its cache for the next request. */
   readonly tokens: number;
-  /** The decisions of the run that led to the request. */
+  /** The decisions of the run since its previous request. */
   readonly decisions: readonly Decision[];
-  /** The number of decisions of the run before the next request. */
+  /** The number of decisions that the run had made at this request. Later decisions belong to the next request. */
   readonly decided: number;
 }
 
@@ -54,7 +54,6 @@ export function reportCacheMiss(run: Run, request: ModelCallRequest, usage: Usag
   });
 }
 
-/** Stores the request. Returns the previous one. */
 function exchange(run: Run, request: ModelCallRequest, usage: Usage): SentRequest | undefined {
   const before = latestOf(run);
   const { messages, tools, toolChoice, output, settings, model } = request;
@@ -105,7 +104,7 @@ function causeOf(difference: CacheDifference | undefined, { before, now }: Neigh
   return now.at - before.at >= TTL_MS[ttl] ? 'expired' : 'evicted';
 }
 
-/** Providers cache a request in this order: tools, instructions, messages. */
+/** Returns the first difference in the order in which providers cache a request: tools, instructions, messages. */
 function firstDifference(before: SentRequest['parts'], now: SentRequest['parts']): CacheDifference | undefined {
   return (
     toolDifference(before.tools, now.tools) ??
@@ -127,7 +126,10 @@ function isSameTool(one: ToolSpec | undefined, other: ToolSpec | undefined): boo
   return isSameData(shown[0], shown[1]);
 }
 
-/** Messages after the end of the previous request are new, so they are not a difference. */
+/**
+ * Compares the messages of the previous request with the same positions now. Later messages are new, so they are not a
+ * difference.
+ */
 function messageDifference(before: readonly Message[], now: readonly Message[]): CacheDifference | undefined {
   const [old, current] = [before, now].map((messages) => (messages[0]?.role === 'system' ? messages[0] : undefined));
   if (!isSameData(old, current)) return { part: 'instructions' };
@@ -136,7 +138,7 @@ function messageDifference(before: readonly Message[], now: readonly Message[]):
   return at < 0 ? undefined : { part: 'message', index: at - first, role: now[at]?.role ?? before[at]?.role };
 }
 
-/** Providers put these settings at the beginning of a request. */
+/** Compares the settings that providers put at the beginning of a request. */
 function settingDifference(before: SentRequest['parts'], now: SentRequest['parts']): CacheDifference | undefined {
   const values = ({ output, toolChoice, settings }: SentRequest['parts']): Readonly<Record<string, unknown>> => ({
     output: output?.schema,
@@ -148,7 +150,7 @@ function settingDifference(before: SentRequest['parts'], now: SentRequest['parts
   return name === undefined ? undefined : { part: 'settings', name };
 }
 
-/** The hook points at which a lifecycle can change each part, besides `wrapModelCall`. */
+/** The hook points besides `wrapModelCall` at which a lifecycle can change each part of a request. */
 const POINTS: Readonly<Partial<Record<CacheDifference['part'], Decision['point']>>> = {
   tool: 'beforeToolSelection',
   message: 'beforeModel',
@@ -160,10 +162,7 @@ function fieldOf({ part, name = '' }: CacheDifference): string {
   return part === 'tool' ? 'tools' : 'messages';
 }
 
-/**
- * Returns the lifecycles that changed the part in this request. Without any, returns those that changed it in the
- * previous request.
- */
+/** Returns the lifecycles whose decisions changed the part for this request, or else for the previous request. */
 function changersOf(difference: CacheDifference, { before, now }: Neighbours): readonly string[] {
   const isChange = ({ type, point, after }: Decision) =>
     type === 'modify' &&

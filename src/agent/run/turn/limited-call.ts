@@ -9,7 +9,9 @@ import type { Run } from '../run.js';
 import type { RunConfig } from '../run-config.js';
 import type { ModelStep } from './model-step.js';
 
-/** Calls the model with a signal that also stops at the time limits. A signal that a hook has set applies too. */
+/**
+ * Calls the model with a signal that aborts at the time limits, with the run, and with the signal that a hook has set.
+ */
 export async function generateInTime(request: ModelCallRequest, step: ModelStep): Promise<ModelResponse> {
   const { config } = step.run as Run;
   const stop = new Stop();
@@ -43,7 +45,10 @@ function startTimers({ clock, timeouts }: RunConfig, stop: Stop): () => void {
   return start(timeouts.firstPartMs, "model call's first part");
 }
 
-/** Returns the first refusal of the budgets, if one is used up. */
+/**
+ * Asks each budget before a model call. Throws a RejectedError if one refuses the call. Returns a function that reports
+ * the usage of the call to the budgets.
+ */
 export function askBudgets(end: RunEnd, budgets: readonly Budget[], call: BudgetedCall): (usage: Usage) => void {
   const payments = budgets.map((budget) => {
     const answer = budget.admit(call);

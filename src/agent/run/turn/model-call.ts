@@ -12,7 +12,7 @@ import type { ModelStep } from './model-step.js';
  * The innermost step of `wrapModelCall`: calls the model within its time limits, completes the response, and counts the
  * tokens.
  *
- * Rejects with the abort of the run, with an error that names its source, or with a ModelError.
+ * Rejects with the error of an aborted run, with a RejectedError of a budget, or with a ModelError.
  */
 export async function callModel(request: ModelCallRequest, scope: CallScope): Promise<ModelResponse> {
   const step = scope as ModelStep;
@@ -50,7 +50,7 @@ export async function callModel(request: ModelCallRequest, scope: CallScope): Pr
   }
 }
 
-/** The code is loaded on use: most runs have no listener for `cache-miss`. */
+/** Imports the code on first use, because most runs have no listener for `cache-miss`. */
 async function watchCache(run: Run, request: ModelCallRequest, { usage }: ModelResponse): Promise<void> {
   const { reportCacheMiss } = await import('./cache-miss.js');
   reportCacheMiss(run, request, usage);
@@ -71,7 +71,7 @@ export function isPlainCall({ config, end, listeners, origin }: Run): boolean {
   return config.chain.wrapModelCall === undefined && !isWatched;
 }
 
-/** Completes a response, and counts its tokens. */
+/** Fills in missing members of a response, and counts its tokens. Throws if the response is invalid or empty. */
 export function acceptResponse(run: Run, given: ModelResponse): ModelResponse {
   run.end.throwIfAborted();
   const response = wholeResponse(given);
@@ -80,7 +80,10 @@ export function acceptResponse(run: Run, given: ModelResponse): ModelResponse {
   return response;
 }
 
-/** Returns the error of a failed model call: the abort, an error that names its source, or a ModelError. */
+/**
+ * Returns the error to throw for a failed model call. Wraps an error of the model in a ModelError; an abort and an
+ * error that a hook must not be blamed for stay as they are.
+ */
 export function failureOf(run: Run, model: string, error: unknown): unknown {
   if (run.end.abortError !== undefined) return run.end.abortError;
   if (run.end.owns(error)) return error;
@@ -89,7 +92,10 @@ export function failureOf(run: Run, model: string, error: unknown): unknown {
   );
 }
 
-/** Returns the budgets of agents that had the run before a handover, and the budgets of all outer runs. */
+/**
+ * Returns the budgets that limit a run besides its own hooks: the ones of earlier agents before a handover, and of all
+ * enclosing runs.
+ */
 export function budgetsOver({ config, origin }: Run): readonly Budget[] {
   const outer = budgetsOf(origin.parent);
   return config.part === undefined ? outer : [...config.part.budgets, ...outer];
@@ -125,7 +131,7 @@ async function generateInTime(request: ModelCallRequest, step: ModelStep): Promi
   return (await limits()).generateInTime(request, step);
 }
 
-/** The code is loaded on use: most model calls have no limit. */
+/** Imports the code on first use, because most model calls have no limit. */
 function limits(): Promise<typeof import('./limited-call.js')> {
   return import('./limited-call.js');
 }

@@ -11,17 +11,20 @@ import type { ModelResponse } from '../../../model/model.js';
 export class ModelStep implements CallScope {
   open = true;
   busy = 0;
-  /** The responses by attempt, so that the streamed text of one attempt is not compared with another response. */
+  /**
+   * The responses by the number of their attempt. `TurnEvents` compares them, to find out which attempt the streamed
+   * text came from.
+   */
   responses: ModelResponse[] | undefined = undefined;
   private stopper: Stop | undefined = undefined;
 
-  /** `request` is the request that the outermost hook gets, or the model if there is no hook. */
+  /** `request` is the request that the outermost hook receives. Without hooks, the model receives it. */
   constructor(
     readonly run: HookRun,
     public request: ModelCallRequest,
   ) {}
 
-  /** Stopped when the run is aborted, or when a hook has abandoned its model call. */
+  /** Stopped when the run is aborted, or when the hooks have settled while a model call is still running. */
   get stop(): Stop {
     if (this.stopper === undefined) {
       this.stopper = new Stop();

@@ -5,13 +5,16 @@ import { isRunByCaller, rememberTool, toolOf } from '../../../tools/tool-set.js'
 import type { PendingAnswer, PendingCall, SuspendedRun } from '../../run-result.js';
 import type { Run } from '../run.js';
 
-/** Returns the reason why a hook suspended a call. */
+/** Returns the id of a suspended call with the reason of the hook. Returns undefined if no hook suspended the call. */
 export function questionIn(id: string, verdict: Verdict | undefined): SuspendedCall | undefined {
   if (verdict?.action.type !== 'suspend') return undefined;
   return { id, reason: verdict.action.reason, by: verdict.by };
 }
 
-/** Stores the waiting nested runs of open calls in the history, for the next run. Returns the calls. */
+/**
+ * Adds the suspended nested runs to their tool calls in the history, so that the next run can continue them. Returns
+ * the calls.
+ */
 export function keepInside(
   { conversation }: Run,
   open: readonly ToolCallPart[],
@@ -29,8 +32,8 @@ export function keepInside(
 }
 
 /**
- * Returns the waiting parts of open calls. A call of a tool without `execute` waits for its result, everything else for
- * a decision.
+ * Returns what waits for the caller: the open calls, or the waiting calls and answers of their nested runs. A call of a
+ * tool without `execute` waits for its result, everything else for a decision.
  */
 export function pendingIn(
   run: Run,

@@ -7,11 +7,13 @@ import { turnLimitOf } from '../turn-limit.js';
 import { failureOf } from './model-call.js';
 
 /**
- * Handles a failed model call. After an empty answer or a malformed tool call, the next turn asks the model again, once
- * in a run.
+ * Handles a failed model call. After an empty answer or a malformed tool call, adds a message, so that the next turn
+ * asks the model again. This happens once in a run.
  *
- * A second empty answer after tool results is returned, unless the run has an output schema. Otherwise throws the error
- * that ends the run. `shown` is the text that the call has shown.
+ * Returns a second empty answer if it follows tool results and the run has no output schema. Otherwise throws the error
+ * that ends the run.
+ *
+ * `shown` is the text that the call has streamed.
  */
 export function recoverFrom(run: Run, thrown: unknown, shown: string): ModelResponse | undefined {
   if (thrown === STEERED) return breakOff(run, shown);

@@ -83,6 +83,6 @@ export function withDistinctIds(content: readonly AssistantPart[], ids: Ids): re
 export function resultsOfCutOff(reason: FinishReason, calls: readonly ToolCallPart[]): PriorResults | undefined {
   if (reason !== 'length' && reason !== 'content-filter') return undefined;
   const last = calls.at(-1) as ToolCallPart;
-  const text = `The call was not run: the response was cut off (${reason}) before it was whole. Call again.`;
+  const text = `The call was not run: the response was cut off (${reason}) before the call was complete. Call again.`;
   return { results: new Map([[last.id, errorResult(text)]]) };
 }

@@ -37,7 +37,7 @@ export function callTool(request: ToolCallRequest, scope: CallScope): Awaitable<
   return result;
 }
 
-/** Returns the result of an approved call, which the provider executes. Suspends a call without a decision. */
+/** Handles a call that the provider executes after an approval. Suspends the call, unless `resume` has approved it. */
 function decided(request: ToolCallRequest, run: Run): ToolResult {
   if (request.approved) return { content: 'The call was approved.' };
   const { model } = run.config;
@@ -45,7 +45,7 @@ function decided(request: ToolCallRequest, run: Run): ToolResult {
   throw suspend(run, request, { type: 'suspend', reason, by: model.provider ?? model.id });
 }
 
-/** Runs the tool of a call. A failure becomes an error result. Only an abort rejects. */
+/** Runs the tool of a call. A failure becomes an error result. Rejects only if the run is aborted. */
 export function runTool(call: ToolCall): Awaitable<ToolResult> {
   const output = begin(call);
   if (!isPromise(output)) return finish(call, output);
@@ -84,7 +84,7 @@ function begin(call: ToolCall): unknown {
   }
 }
 
-/** Asks the budgets. Returns the reason of a refusal. */
+/** Returns the reason if a budget refuses the tool call. */
 function refusedByBudget(run: Run): string | undefined {
   for (const budget of budgetsOver(run)) {
     const reason = budget.admitTool?.();
@@ -110,7 +110,10 @@ function execute(call: ToolCall, tool: Tool, checked: StandardResult<unknown>): 
   return tool.execute(additions === undefined ? checked.value : withAdditions(tool, checked.value, additions), call);
 }
 
-/** Runs the tool if the arguments fit without `null` members. The code is loaded on use: most arguments fit. */
+/**
+ * Checks the arguments again without `null` members, and runs the tool if they are valid now. Imports the code on first
+ * use, because most arguments are valid.
+ */
 async function executeAgain(call: ToolCall, tool: Tool, given: readonly StandardIssue[]): Promise<unknown> {
   const { checkAgain } = await import('../output/check-output.js');
   const checked = await checkAgain((value) => tool.check(value), call.input.input, given);
@@ -131,13 +134,15 @@ function finish(call: ToolCall, output: unknown): ToolResult {
 }
 
 /**
- * Suspends a call of a tool without `execute`. Its caller already has the arguments of the model, so a hook must not
- * have changed them.
+ * Suspends a call of a tool without `execute`. Its caller runs the tool with the arguments of the model, so a call that
+ * a hook has changed gets an error result.
  */
 function leaveToCaller({ loop, input, calls, toolName: by }: ToolCall): ToolResult {
   const made = calls.parts.find(({ id }) => id === input.id);
   if (made?.name !== input.name || made.input !== input.input) {
-    return errorResult('The call was not run: a hook changed it, but its caller runs it as the model made it.');
+    return errorResult(
+      'The call was not run: a hook changed its name or arguments, but the caller of the agent has the original call.',
+    );
   }
   throw suspend(loop, input, { type: 'suspend', reason: `The caller runs "${by}".`, by });
 }
@@ -155,7 +160,7 @@ function finishFailed(call: ToolCall, error: unknown): ToolResult {
   return call.calls.halted ? errorResult(call.calls.reason) : thrown(call, error);
 }
 
-/** Makes an error result for the model, and keeps the error itself for `tool-end` and for traces. */
+/** Makes an error result for the model, and stores the error itself for `tool-end` and for traces. */
 function thrown({ loop, callId, toolName, logger }: ToolCall, error: unknown): ToolResult {
   loop.toolErrors ??= new Map();
   loop.toolErrors.set(callId, error);
@@ -266,7 +271,7 @@ export class ToolCall implements ToolContext, EnteredCall {
     if (this.stop !== undefined) this.stop.release();
   }
 
-  /** Aborts the call's signal, after the time limit or when the call is cancelled. */
+  /** Aborts the call's signal, because the call exceeded its time limit or was cancelled. */
   expire(reason: unknown): void {
     this.expired = reason;
     this.stop?.stop(reason);

@@ -77,7 +77,8 @@ export class ToolCalls implements CallsInFlight {
    * Adds the results to the conversation as one message in call order, followed by the messages that were added during
    * the turn.
    *
-   * A call without a result gets an error result, unless it was suspended and the run continues.
+   * A call without a result gets an error result. A suspended call stays open, unless the run was ended or aborted
+   * meanwhile.
    */
   addResults(): void {
     const { run, results } = this;
@@ -185,8 +186,8 @@ function goOn(calls: ToolCalls): void {
 }
 
 /**
- * Counts a running call as ended. Returns true if its outcome still counts: it has no result, no hook suspended it, and
- * the calls were not halted.
+ * Counts a running call as ended. Returns true if its result must be stored. Returns false if it was cancelled or
+ * suspended, or if the calls of the turn were halted.
  */
 function leave(calls: ToolCalls, index: number): boolean {
   // A result that arrives after the calls were halted, or after its call was cancelled, is ignored.
@@ -198,7 +199,7 @@ function leave(calls: ToolCalls, index: number): boolean {
 function settle(calls: ToolCalls, index: number, result: ToolResult): void {
   // A hook may have changed the result object.
   const isIntact = isToolResult(result);
-  const intact = isIntact ? result : errorResult('A wrapToolCall hook changed the result to one without content.');
+  const intact = isIntact ? result : errorResult('A wrapToolCall hook removed the content of the result.');
   if (leave(calls, index)) putResult(calls, index, intact);
 }
 
@@ -212,7 +213,10 @@ function fail(calls: ToolCalls, index: number, error: unknown): void {
   calls.halt();
 }
 
-/** Runs one call. In a session, first waits until the claim is confirmed. */
+/**
+ * Runs one call. In a session, waits first if the claim must be renewed, so that a run that lost its session calls no
+ * tool.
+ */
 function callThrough(calls: ToolCalls, part: ToolCallPart): Awaitable<ToolResult> {
   const claiming = calls.run.attached.recorder?.claim.ready();
   return claiming === undefined ? callHooks(calls, part) : claiming.then(() => callHooks(calls, part));

@@ -26,9 +26,9 @@ export class TurnEvents {
   private inModel = false;
   /** The last attempt whose parts were emitted. */
   private streamed = 0;
-  /** The text that passed all gates of `holdStream`. */
+  /** The text that `holdStream` functions let through, to find the rest that follows after `afterModel`. */
   private passed: string | undefined = undefined;
-  /** The text that the current model call has streamed. Recorded only if the run keeps the text of a stopped answer. */
+  /** The text that the current model call has streamed. Recorded only if an aborted run keeps its text. */
   private kept: { readonly attempt: number; readonly text: string } | undefined = undefined;
 
   constructor(
@@ -74,7 +74,7 @@ export class TurnEvents {
     this.run.listeners.emit(error === undefined ? ended : { ...ended, error });
   }
 
-  /** Emits the text of a lifecycle as a new attempt, which replaces the model's text. */
+  /** Emits a text as a new attempt, so that consumers replace the model's text by it. */
   replaceText(text: string): void {
     if (text === '' || !this.wantsParts) return;
     this.turn.nextAttempt();
@@ -139,7 +139,7 @@ export class TurnEvents {
     if (rest !== '') this.emitPart({ type: 'text-delta', text: rest });
   }
 
-  /** True if the streamed text came from another model call than the response. */
+  /** True if the streamed text and the response came from different model calls, such as before and after a retry. */
   private hasShownOther(response: ModelResponse): boolean {
     const { step, attempt } = this.turn;
     if (step === undefined || attempt === 0) return false;

@@ -28,11 +28,14 @@ const NO_TOOLS = new ToolSnapshot([]);
 export class Turn implements CurrentTurn {
   tools: ToolSnapshot | undefined = undefined;
   attempt = 0;
-  /** The model call with its hooks. Undefined for a plain model call. */
+  /** The model calls of the turn. Undefined if the run loop awaits the model itself. */
   step: ModelStep | undefined = undefined;
   /** The response, after `wrapModelCall` and before `afterModel`. */
   response: ModelResponse | undefined = undefined;
-  /** The tool calls of the response. */
+  /**
+   * True if the run loop awaits the model itself, without hooks. Then `receive` is the first code that sees the
+   * response.
+   */
   calls: ToolCalls | undefined = undefined;
   /** True if the loop awaits the model itself. Then `receive` is the first code that sees the response. */
   private isPlain = false;
@@ -84,7 +87,9 @@ export class Turn implements CurrentTurn {
     });
   }
 
-  /** Fixes the tools of the turn, after `beforeToolSelection`. The extra turn of `atLimit: 'answer'` has no tools. */
+  /**
+   * Determines the tools of the turn, after `beforeToolSelection`. The extra turn of `atLimit: 'answer'` has no tools.
+   */
   selectTools(): Awaitable<void> {
     const { config, end } = this.run;
     if (end.verdict !== undefined) return undefined;
@@ -132,8 +137,8 @@ export class Turn implements CurrentTurn {
   }
 
   /**
-   * Handles a failed model call: lets the next turn ask the model again, or throws the error that ends the run. The
-   * code is loaded on use: most calls succeed.
+   * Handles a failed model call: lets the next turn ask the model again, or throws the error that ends the run. Imports
+   * the code on first use, because most calls succeed.
    */
   recover(thrown: unknown): Promise<void> {
     this.step?.close();
@@ -170,8 +175,8 @@ export class Turn implements CurrentTurn {
   /**
    * Adds the response to the conversation, as the answer or with its tool calls.
    *
-   * A response that a hook suspended is added whole and waits. If a hook ended the run otherwise, an answer is dropped;
-   * tool calls are added but do not run, and get error results.
+   * If a hook suspended the response, it is added, and the run waits for a decision. If a hook ended the run with a
+   * text or a rejection, an answer is discarded. Tool calls are then added with error results, because they do not run.
    */
   keep(response: ModelResponse): void {
     const { run } = this;
@@ -249,7 +254,7 @@ function closeTurn({ run, calls, events }: Turn): Promise<void> | undefined {
   return handoff && handOver(handoff, { run, calls });
 }
 
-/** The code is loaded on use: most agents have no handoff. */
+/** Imports the code on first use, because most agents have no handoff. */
 async function handOver(
   handoff: Handoff,
   { run, calls }: { readonly run: Run; readonly calls: ToolCalls },

@@ -4,7 +4,8 @@ import { SessionStoreError } from '../session-error.js';
 import type { StoredSession } from '../stored-session.js';
 
 /**
- * A background work with the time of its lease. Without a renewal in this time, other processes count the work as lost.
+ * A background work with the duration of its lease in milliseconds. If the lease is not renewed in this time, other
+ * processes count the work as lost.
  */
 interface LeasedWork {
   readonly id: string;
@@ -12,10 +13,11 @@ interface LeasedWork {
 }
 
 /**
- * Takes and renews the lease of a background work. Returns a function that removes the lease.
+ * Takes and renews the lease of a background work. Returns a function that removes the lease. Calls `onLost` if another
+ * process has counted the work as lost.
  *
- * The lease is the claim of a conversation without entries, which `list` hides. Calls `onLost` if another process has
- * counted the work as lost.
+ * The lease is a claim on a conversation that never gets an entry, so every session store supports it, and `list` does
+ * not show it.
  */
 export async function takeLease(
   session: StoredSession,

@@ -8,7 +8,7 @@ import { errorResult, toToolResult } from '../../../tools/tool-result.js';
 /** Milliseconds that a work may continue after its signal was aborted. */
 const STOP_MS = 5_000;
 
-/** A work with the name that the model reads. */
+/** A background work with its name in messages to the model. */
 interface NamedWork {
   readonly id: string;
   readonly label: string;
@@ -20,8 +20,8 @@ interface StoppableWork extends NamedWork {
 }
 
 /**
- * Runs a background work. Returns the message that reports its end to the model. Waits five seconds for a stopped work.
- * Never rejects.
+ * Runs a background work. Resolves with the message that tells the model the result, the failure or the stop. Waits
+ * five seconds for a stopped work. Never rejects.
  */
 export async function perform(work: StoppableWork, clock: Clock): Promise<UserMessage> {
   const ended = endOf(work);
@@ -32,9 +32,9 @@ export async function perform(work: StoppableWork, clock: Clock): Promise<UserMe
   }
 }
 
-/** Returns the message that reports a work whose process has stopped. */
+/** Returns the message about a work whose process has stopped, for the model. */
 export function lostMessage(work: NamedWork): UserMessage {
-  const content = `The process that ran the background work ${nameOf(work)} stopped. It may have happened.`;
+  const content = `The process that ran the background work ${nameOf(work)} stopped. The work may be done in part or in full.`;
   return { role: 'user', content };
 }
 

@@ -28,7 +28,7 @@ export interface BackgroundStatus {
   readonly since: number;
 }
 
-/** A work whose start is in the record. */
+/** A background work whose start is stored in the session. */
 interface StartedWork extends Pick<BackgroundStatus, 'id' | 'label'> {
   readonly work: BackgroundWork;
   /** The options of the run that has started the work. */
@@ -44,11 +44,11 @@ interface RunningWork extends StartedWork, BackgroundStatus {
 /** The background works that a session has started. */
 export class BackgroundWorks {
   private readonly running = new Set<RunningWork>();
-  /** The background works, and the runs that they started. */
+  /** The promises of the background works, each with the run that answers its end. */
   private readonly busy = new Set<Promise<void>>();
 
   /**
-   * `wake` starts a run that answers the message about the end of a work, unless another run has answered the message.
+   * `wake` starts a run that answers the message about the end of a work, unless another run has already answered it.
    */
   constructor(
     private readonly session: StoredSession,
@@ -87,7 +87,7 @@ export class BackgroundWorks {
     this.busy.add(busy);
   }
 
-  /** Reports the end of each work whose process has stopped. */
+  /** Adds a message about each work whose process has stopped, so that the model learns of it. */
   async reportLost(claim: Claim): Promise<void> {
     const { session } = this;
     const own = new Set(this.list.map(({ id }) => id));
@@ -132,7 +132,10 @@ export class BackgroundWorks {
     }
   }
 
-  /** The entry has the same id whichever process adds it, so the store keeps only the first one. */
+  /**
+   * Adds a message about a work to the session. Every process uses the same entry id for the same work, so the store
+   * adds only one message.
+   */
   private post(work: string, message: UserMessage): Promise<boolean> {
     return postTo(this.session, { id: postOf(work), by: undefined, post: { type: 'message', message, work } });
   }

@@ -19,7 +19,7 @@ import { stopCall } from '../stop/stop-call.js';
 import type { StoredSession } from '../stored-session.js';
 import { eventFromJson } from './event-json.js';
 
-/** Milliseconds that a reader waits for events before it checks that the run still holds the conversation. */
+/** Milliseconds that a reader waits for events before it checks that the run is still active. */
 const LOOK_MS = 1_000;
 /** Milliseconds that a reader waits for the first event of a run. */
 const BEGIN_MS = 100;
@@ -61,7 +61,7 @@ export async function attachTo(
   return runId === undefined ? undefined : streamOf(session, { log, runId, from, nested, stop });
 }
 
-/** Returns the events of a run from an offset, until its log is closed. */
+/** Returns a stream of the events of a run, from an offset to the end of its log. */
 export function streamOf(session: StoredSession, following: Following): RunStream<unknown> {
   return new EventStream((consumer) => followRun(session, following, consumer));
 }
@@ -69,7 +69,8 @@ export function streamOf(session: StoredSession, following: Following): RunStrea
 /**
  * Reads the log of a run from an offset to its end. Returns the result of the run, with an empty `history`.
  *
- * If the run has lost its conversation, such as after a crash, closes the log and throws a SessionLostError.
+ * If the run is no longer active but its log is open, such as after a crash, closes the log and throws a
+ * SessionLostError.
  */
 async function followRun(
   session: StoredSession,
@@ -119,8 +120,10 @@ async function readToEnd(session: StoredSession, follow: Reading): Promise<RunRe
 }
 
 /**
- * Waits until a run has ended, without events. Does not keep the run alive, unlike a reader. Throws the reason of the
- * stop if it stops first.
+ * Waits until a run has ended, without reading its events. Does not count as a reader, so it does not keep a run with
+ * `orphanMs` alive.
+ *
+ * Throws the reason of `stop` if it stops first.
  */
 export async function endOfRun(
   session: StoredSession,
@@ -141,7 +144,10 @@ export async function endOfRun(
   }
 }
 
-/** Reads a page. If the events of the page are gone, returns the offset of the first event that is left. */
+/**
+ * Reads a page of the log. If the log no longer has its events, returns only the offset of the first event that is
+ * left.
+ */
 async function endAfter(read: () => Awaitable<RunLogPage | undefined>): Promise<Partial<RunLogPage> | undefined> {
   try {
     return await read();
@@ -166,13 +172,13 @@ class RunEnd {
     if (event.type === 'run-end') this.result = event.result;
   }
 
-  /** Returns the result of the run, or throws its error. */
+  /** Returns the result of the run, or throws the error of the failed run. */
   settle(): RunResult<unknown> {
     if (this.result !== undefined) return this.result;
     throw this.error ?? this.fail(new SessionLostError(this.session));
   }
 
-  /** Adds the missing last events of a run whose log has ended. Returns the error. */
+  /** Emits `run-error` and `run-end`, because the log of the run ended without them. Returns the error. */
   fail(error: unknown): unknown {
     const { runId, sink } = this.follow;
     sink({ type: 'run-error', runId, error });

@@ -34,7 +34,7 @@ export class RunLogWriter {
   private isOpen = true;
   /** The errors of the failed appends since the last success. */
   private failures: unknown[] = [];
-  /** The last time at which a reader was known. */
+  /** The latest time at which somebody read the log. */
   private watchedAt: number;
 
   constructor(private readonly run: LoggedRun) {
@@ -58,8 +58,8 @@ export class RunLogWriter {
   }
 
   /**
-   * Throws a RunAbortedError if nobody has read the log for `orphanMs`. Skips the check while the last message has tool
-   * calls.
+   * Throws a RunAbortedError if nobody has read the log for `orphanMs`. Skips the check right before tool calls, so
+   * that a stopped run leaves no call without a result.
    */
   async checkWatched(last: Message | undefined): Promise<void> {
     if (last !== undefined && toolCallsOf(last).length > 0) return;
@@ -68,7 +68,7 @@ export class RunLogWriter {
     if (!isOrphan()) return;
     // A reader may have come since the last append.
     await this.flush(true);
-    if (isOrphan()) throw new RunAbortedError(`nobody watched the run for ${orphanMs} ms`);
+    if (isOrphan()) throw new RunAbortedError(`nobody has read the events of the run for ${orphanMs} ms`);
   }
 
   /** Appends the waiting events, and closes the log. Never rejects. */

@@ -7,7 +7,7 @@ import { SessionStoreError } from '../session-error.js';
 import type { StoredSession } from '../stored-session.js';
 import { type BreakOptions, breakRules } from './stop-session.js';
 
-/** Releases the claim of a durable run. Resolves with false if no durable run holds the conversation. */
+/** Releases the claim of a durable run. Resolves with false if no durable run has the claim. */
 export async function breakClaim(session: StoredSession, options: BreakOptions): Promise<boolean> {
   validateOptions(options, breakRules);
   const { reason, by } = options;

@@ -15,7 +15,7 @@ interface StoppedCall {
 }
 
 /**
- * Asks the run that holds the conversation to cancel one tool call. Resolves with true once the run has cancelled it.
+ * Asks the active run to cancel one tool call. Resolves with true once the run has cancelled it.
  *
  * Resolves with false if the call is not running, or if the run does not answer in time.
  */

@@ -45,8 +45,7 @@ const stopRules = { ...breakRules, path: callPath } satisfies OptionTable<StopOp
 const STOPPED = 'The run was stopped.';
 
 /**
- * Asks the run that holds the conversation to stop. Resolves with false if it does not end in time, and with undefined
- * if no run is active.
+ * Asks the active run to stop. Resolves with false if it does not end in time, and with undefined if no run is active.
  */
 export async function stopRun(session: StoredSession, options: StopOptions): Promise<boolean | undefined> {
   validateOptions(options, stopRules);

@@ -254,7 +254,7 @@ describe('a response that was cut off', () => {
     expect(ran).toEqual([{ n: 1 }]);
     expect(resultsIn(messages)).toEqual({
       call_1: '1',
-      call_2: `!The call was not run: the response was cut off (${finishReason}) before it was whole. Call again.`,
+      call_2: `!The call was not run: the response was cut off (${finishReason}) before the call was complete. Call again.`,
     });
   });
 
