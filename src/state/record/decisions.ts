@@ -16,11 +16,14 @@ export interface Suspension {
 
 interface Decision {
   readonly decision: EntryDecision;
-  /** The number of earlier suspensions. */
+  /** The number of suspensions in the record before this decision. Shows whether a later suspension asks again. */
   readonly after: number;
 }
 
-/** The number of suspensions in the record before this decision. Shows whether a later suspension asks again. */
+/**
+ * The suspensions in a record, and the decisions on them. A suspension is a tool call or an answer that waits for a
+ * decision.
+ */
 export class Decisions {
   /**
    * The latest suspension of each entry, by entry id. `number` counts the suspensions of the record, up to this one.
