@@ -13,7 +13,7 @@ export interface Connection<Client> {
 
 export const outputMode = oneOf('native', 'tool', 'after-tools');
 
-/** The rules of the connection options. */
+/** The rules that the connection options must meet. */
 export const connectionRules = {
   client: anything,
   apiKey: {
