@@ -16,7 +16,7 @@ export async function decisionProblem(
   if (!isObject(decisions)) return 'the decisions must be an object: { [callId]: "approve" }';
   const ids = pending.map(({ id }) => id);
   const unknown = Object.keys(decisions).find((id) => !ids.includes(id));
-  if (unknown !== undefined) return `"${unknown}" is not pending; pending: ${ids.join(', ')}`;
+  if (unknown !== undefined) return `no call with the id "${unknown}" waits for a decision; waiting: ${ids.join(', ')}`;
   const wrong = ids.find((id) => !isDecision(decisions[id]));
   if (wrong !== undefined) return `the decision on "${wrong}" must be ${DECISIONS}`;
   for (const call of pending as readonly (PendingCall | PendingAnswer)[]) {

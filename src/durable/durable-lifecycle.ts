@@ -236,8 +236,8 @@ const SETUP =
 
 function otherEngine(agent: string): string {
   return (
-    `The agent "${agent}" has the options of another engine than the run around it, so a replay would differ. ` +
-    'Create both with the same result of `durable()`, or create the agent inside without `engine.options`.'
+    `The agent "${agent}" has the options of another engine than the agent that runs it as a tool, so a replay would differ. ` +
+    'Create both with the same result of `durable()`, or create the inner agent without `engine.options`.'
   );
 }
 

@@ -79,8 +79,8 @@ export class NamedLifecycles {
     if (name === undefined) return;
     const option = this.options.hooks.includes(name) ? 'hooks' : 'outside';
     const known =
-      this.known.length === 0 ? 'The agent has no named lifecycle.' : `Lifecycles: ${this.known.join(', ')}.`;
-    throw new DurableSetupError(`\`${option}\` names "${name}", but no lifecycle has this name. ${known}`);
+      this.known.length === 0 ? 'The agent has no named lifecycle.' : `Its lifecycles are: ${this.known.join(', ')}.`;
+    throw new DurableSetupError(`\`${option}\` names "${name}", but the agent has no lifecycle of this name. ${known}`);
   }
 
   private isOutside(lifecycle: AnyLifecycle): boolean {

@@ -57,6 +57,6 @@ export function resolveDurableOptions(options: DurableOptions): ResolvedOptions 
     throw invalidOption('step.id', 'a string that identifies the execution, the same in each attempt', step.id);
   }
   const both = hooks.find((name) => outside.includes(name));
-  if (both !== undefined) throw invalidOption('hooks', 'without the names in `outside`', both);
+  if (both !== undefined) throw invalidOption('hooks', 'names that `outside` does not contain', both);
   return { step, blobs, hooks, outside, maxAttempts, maxInlineBytes };
 }

@@ -82,8 +82,8 @@ const WORKFLOW_CANCELLED = 24;
 const UNEXPECTED_STEP = 26;
 
 function elsewhere(name: string, id: string, { workflowID }: DbosStepSdk): DurableSetupError {
-  const place =
-    workflowID === id ? 'inside another step' : `in ${workflowID === undefined ? 'no workflow' : `"${workflowID}"`}`;
+  const where = workflowID === undefined ? 'outside every workflow' : `in workflow "${workflowID}"`;
+  const place = workflowID === id ? 'inside another step' : where;
   return new DurableSetupError(
     `Step "${name}" of workflow "${id}" began ${place}. ` +
       'Create the step, the lifecycle and the agent in the workflow function, and await the run there.',

@@ -97,9 +97,10 @@ export class Posts {
   settle(run: string, isInRecord: (id: string) => boolean): readonly Settled[] {
     return [...this.open].flatMap(([id, { post }]) => {
       if (post.type === 'message') return isInRecord(id) ? [{ post: id, why: SAID }] : [];
-      if (post.type === 'stop') return post.run === run ? [] : [{ post: id, why: 'That run is over.' }];
+      if (post.type === 'stop')
+        return post.run === run ? [] : [{ post: id, why: 'The run that this post should stop is over.' }];
       if (this.open.get(post.post)?.post.type !== 'message') {
-        return [{ post: id, why: 'The message does not wait any more.' }];
+        return [{ post: id, why: 'The message to edit or withdraw has already joined or been dropped.' }];
       }
       const done = { post: id, why: DONE };
       return post.type === 'edit' ? [done] : [{ post: post.post, why: WITHDRAWN }, done];

@@ -41,7 +41,8 @@ function throwErrorIn(response: WireObject): void {
   if (error) throw toProviderError('openai', { error });
   if (status === 'failed')
     throw toProviderError('openai', { error: 'The server stopped its answer without a reason.' });
-  if (status === 'cancelled') throw new ProviderError('openai', 'The response was cancelled.', { cause: response });
+  if (status === 'cancelled')
+    throw new ProviderError('openai', 'OpenAI reports that the response was cancelled.', { cause: response });
   if (status === 'in_progress' || status === 'queued') throw interrupted('openai');
 }
 
