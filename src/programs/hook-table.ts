@@ -259,8 +259,8 @@ interface VariableTable {
   /** Variables with a fixed value. If a value changes, the user must approve the hook again. */
   readonly fixed?: Readonly<Record<string, string>>;
   /**
-   * The variable that holds the data directory of a plugin. A hook that names it does not run outside a plugin, because
-   * there is no such directory.
+   * The variable that holds the data directory of a plugin. Only a plugin has such a directory, so a hook outside a
+   * plugin does not run if it names the variable.
    */
   readonly data?: string;
   /** Variables of the program that Keelson does not set, each with a description of what a hook loses without it. */

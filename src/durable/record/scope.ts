@@ -47,7 +47,7 @@ export class StepScope {
     return this.sum;
   }
 
-  /** Returns the changes made so far. Returns undefined if there are none. */
+  /** Returns the changes made so far. Returns undefined without any change. */
   effects(): Effects | undefined {
     const { decisions, added, ended } = this;
     const usage = this.spent();

@@ -1,4 +1,4 @@
-/** What a model of the Messages API supports, and its limits. */
+/** The features that a model of the Messages API supports, and its limits. */
 export interface Abilities {
   /** True for a Claude model. Claude models sign their thinking, and refuse unsigned thinking. */
   readonly isClaude: boolean;
@@ -56,7 +56,9 @@ const OLDEST: Abilities = {
   findsTools: false,
 };
 
-/** What Claude models support in addition since each version. 406 stands for version 4.6. */
+/**
+ * The features that Claude models support since each version, in addition to older ones. 406 stands for version 4.6.
+ */
 const STEPS: readonly (readonly [number, Partial<Abilities>])[] = [
   [305, { maxTokens: 8192 }],
   [307, { maxTokens: 32_000, thinking: 'budget' }],
@@ -67,5 +69,5 @@ const STEPS: readonly (readonly [number, Partial<Abilities>])[] = [
   [500, { thinkingOff: 'disabled' }],
 ];
 
-/** What models of other vendors with this API support. */
+/** The features that models of other vendors with this API support. */
 const OTHER: Abilities = { ...OLDEST, isClaude: false, maxTokens: 8192, thinking: 'budget' };

@@ -76,8 +76,8 @@ interface WireTools {
 }
 
 /**
- * Returns the tools of a request. If there are none, but earlier messages contain tool calls, returns a placeholder for
- * each called tool. The API refuses such calls in a request without tools.
+ * Returns the tools of a request. If the request has no tools, but earlier messages contain tool calls, returns a
+ * placeholder for each called tool. The API refuses such calls in a request without tools.
  */
 function wireTools(
   { tools, toolChoice }: ModelRequest,

@@ -38,7 +38,7 @@ export class EventReader {
   private isDone = false;
   private name = '';
   private data: string[] = [];
-  /** The lines before the first line with an event field. If there is none, the body is not an event stream. */
+  /** The lines before the first line with an event field. A body without such a line is not an event stream. */
   private plain = '';
 
   constructor(

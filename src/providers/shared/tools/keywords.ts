@@ -18,7 +18,7 @@ export function formOf(keyword: string): Form | undefined {
 interface ValueRule {
   readonly expected: string;
   readonly accepts: (value: unknown) => boolean;
-  /** Returns a valid value with the same meaning, or undefined if there is none. */
+  /** Returns a valid value with the same meaning, or undefined if this is not possible. */
   readonly repair?: ((value: unknown) => unknown) | undefined;
   /** True if the keyword is only an annotation, so that an invalid value can be dropped. */
   readonly annotates?: true;

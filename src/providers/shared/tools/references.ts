@@ -17,7 +17,7 @@ export function referenceTo(steps: readonly string[]): string {
   return `#/${steps.map((step) => encodeURI(step.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
 }
 
-/** Returns the schema to which a reference such as `#/…` points, or undefined if there is none. */
+/** Returns the schema to which a reference such as `#/…` points, or undefined if the schema does not exist. */
 export function targetOf(root: unknown, reference: unknown): unknown {
   const steps = stepsOf(reference);
   return steps?.reduce<unknown>(
