@@ -38,7 +38,7 @@ export interface HookCall {
   /** The name of the step, such as `hook audit.beforeModel 2`. */
   readonly step: string;
   readonly run: Run;
-  /** The argument of the hook. */
+  /** The argument with which the hook is called. */
   readonly value: unknown;
   /** The state that the lifecycle stores from run to run, if it has any. */
   readonly state: KeptState | undefined;

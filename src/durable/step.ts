@@ -31,13 +31,13 @@ export interface StepInfo {
 export interface Step extends StepFunction {
   /** Identifies the execution. The same in each attempt. Ids of runs and of new sessions contain it. */
   readonly id: string;
-  /** See {@link StepOptions}. */
+  /** True if the engine returns results in their original order itself. See {@link StepOptions}. */
   readonly replaysInOrder?: boolean | undefined;
-  /** See {@link StepOptions}. */
+  /** Returns the names of the stored steps that this attempt has not started. See {@link StepOptions}. */
   readonly unread?: (() => Awaitable<readonly string[]>) | undefined;
-  /** See {@link StepOptions}. */
+  /** Called when the program does not match the stored steps. See {@link StepOptions}. */
   readonly refuse?: ((error: ReplayMismatchError) => Promise<never>) | undefined;
-  /** See {@link StepOptions}. */
+  /** Returns true for the error of a cancelled execution. See {@link StepOptions}. */
   readonly isCancelled?: ((error: unknown) => boolean) | undefined;
 }
 

@@ -97,7 +97,7 @@ export interface StateBatch {
 /** The size of the state of a session. */
 export interface StateStats {
   readonly bytes: number;
-  /** Bytes by extension id. Extensions without state are absent. */
+  /** The size of each extension's state in bytes, by extension id. Extensions without state are absent. */
   readonly extensions: Readonly<Record<string, number>>;
 }
 

@@ -31,7 +31,7 @@ export class StoredLog {
   details: SessionDetails = {};
   createdAt = 0;
   updatedAt = 0;
-  /** The position of the first entry that the model reads. */
+  /** The position of the first entry that the next model call needs. */
   context = 0;
   /** The id of the run that waits for a decision. Null if no run waits. */
   waits: string | null = null;

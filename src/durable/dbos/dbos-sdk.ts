@@ -14,7 +14,7 @@ export interface DbosStepSdk {
   runStep<T>(step: () => Promise<T>, config: { readonly name: string }): Promise<T>;
   /** Returns the stored steps of a workflow, in order. */
   listWorkflowSteps(workflowID: string): Promise<readonly { readonly name: string }[] | undefined>;
-  /** Writes to the log of the application. */
+  /** The application's logger. */
   readonly logger: Pick<Console, 'error'>;
   /**
    * Waits until another process sends a message with this topic to the current workflow. Resolves with null after the

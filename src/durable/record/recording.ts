@@ -15,7 +15,10 @@ export interface StepRequest extends StepInfo {
   readonly run?: Run | undefined;
 }
 
-/** The result of a step and its circumstances, as the engine stores them. */
+/**
+ * The record of a finished step that the engine stores as JSON: the result, the time, and the changes that the step
+ * made to its run.
+ */
 export interface StepRecord {
   /** Time at the end of the step, in milliseconds since the epoch. */
   readonly at: number;

@@ -25,7 +25,7 @@ export class ReplayCheck {
     if (error instanceof ReplayMismatchError) this.refused ??= error;
   }
 
-  /** Calls `refuse` of the engine, if this program does not match the stored steps. Otherwise does nothing. */
+  /** Calls the engine's function `refuse` if this program does not match the stored steps. Otherwise does nothing. */
   async keep(): Promise<void> {
     if (this.refused !== undefined) await this.step.refuse?.(this.refused);
   }

@@ -62,7 +62,7 @@ function wireData({ data }: FileData, version: AiSdkModel['specificationVersion'
   return data instanceof URL ? { type: 'url', url: data } : { type: 'data', data };
 }
 
-/** Returns the prompt part for a file. */
+/** Returns a file as a part of a prompt. */
 export function filePart(file: FileData, version: AiSdkModel['specificationVersion']): WireObject {
   const { mediaType, filename } = file;
   return defined({ type: 'file', data: wireData(file, version), mediaType, filename });

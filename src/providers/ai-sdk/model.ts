@@ -15,7 +15,7 @@ export interface AiSdkModel {
   doStream(options: object): PromiseLike<{ readonly stream: object }>;
 }
 
-/** URL patterns by media type. */
+/** Patterns of the URLs that a provider can read itself, by media type. */
 export type AiSdkUrls = Readonly<Record<string, readonly RegExp[]>>;
 
 const EXAMPLE = "such as `openai('gpt-5')` of @ai-sdk/openai";

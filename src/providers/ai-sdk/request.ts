@@ -16,7 +16,7 @@ export interface CallTarget {
   readonly download?: AiSdkDownloader | undefined;
 }
 
-/** Returns the options of `doGenerate` and `doStream`. */
+/** Returns the options for a call of `doGenerate` or `doStream`, the two methods of an AI SDK model. */
 export async function toCallOptions(request: ModelRequest, target: CallTarget): Promise<WireObject> {
   const { messages, output, settings = {}, signal } = request;
   const { model, download, headers } = target;

@@ -22,8 +22,8 @@ export interface PromptCall {
 }
 
 /**
- * Matches the names of AI SDK providers that use the chat completions protocol. These put a file in a tool result into
- * the request as text. So files follow in a user message instead.
+ * Matches the names of AI SDK providers that use the chat completions protocol. Files of a tool result follow in a user
+ * message for these providers, because they would send such files as base64 text.
  *
  * Gemini on Vertex also has a name that ends in `.chat`, but uses another protocol.
  */

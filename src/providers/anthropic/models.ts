@@ -13,7 +13,7 @@ export interface Abilities {
   readonly thinkingOff: 'omit' | 'disabled' | 'never';
   /** Which of `temperature` and `top_p` a request may contain: both, only one of them, or none. */
   readonly sampling: 'both' | 'one' | 'none';
-  /** True if the model supports `output_config.format`. */
+  /** True if the model supports structured output with the request field `output_config.format`. */
   readonly hasOutputFormat: boolean;
   /** True if the model can search for tools with Anthropic's tool search. */
   readonly findsTools: boolean;

@@ -28,7 +28,10 @@ export function withRenames(schema: WireObject, renames: Renames): WireObject {
   return { ...whole, $defs: { ...(isObject(whole.$defs) && whole.$defs), [renamer.copy]: copy } };
 }
 
-/** Returns the name itself if it is free. Otherwise returns the name with a number at its end. */
+/**
+ * Returns the name itself if it is not in `taken`. Otherwise returns the name with a number at its end, with at most
+ * `longest` characters.
+ */
 export function freeName(name: string, taken: ReadonlySet<string>, longest = name.length + 9): string {
   for (let count = 1; ; count += 1) {
     const end = count === 1 ? '' : `_${count}`;

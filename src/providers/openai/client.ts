@@ -14,7 +14,7 @@ export interface OpenAIResponsesClient {
 export interface OpenAIClient {
   readonly baseURL?: string | undefined;
   readonly maxRetries?: number | undefined;
-  /** Needed for the Responses API. */
+  /** Required only for models that use the Responses API. */
   readonly responses?: OpenAIResponsesClient | undefined;
   readonly chat: {
     readonly completions: {

@@ -2,7 +2,7 @@ import { OptionInvalidError } from '../../errors.js';
 import { anything, fullText, oneOf, required, whole } from '../../internal/options/rules.js';
 import { type OptionRules, validateOption, validateOptions } from '../../internal/options/validate.js';
 
-/** The connection options of a provider. */
+/** The options for the connection to a provider's server. */
 export interface Connection<Client> {
   readonly client?: Client | undefined;
   readonly apiKey?: string | (() => Promise<string>) | undefined;

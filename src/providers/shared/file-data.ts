@@ -4,7 +4,10 @@ import type { FilePart, ImagePart } from '../../model/message.js';
 /** Matches the media types of files whose content is sent to a model as text. */
 export const TEXT_TYPE = /^text\/|^application\/(?:.+\+)?(?:x-)?(?:json|xml|yaml)(?:;|$)/;
 
-/** Matches the image types that OpenAI and Anthropic document. The type of an image at a URL is often unknown. */
+/**
+ * Matches the image types that OpenAI and Anthropic document. Also matches the wildcard `image/*`, because the type of
+ * an image at a URL is often unknown.
+ */
 export const IMAGE_TYPE = /^image\/(?:jpe?g|png|gif|webp|\*)(?:;|$)/i;
 
 /** The first characters of each image format in base64, with its media type. */

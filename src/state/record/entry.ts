@@ -16,7 +16,7 @@ export interface Entry {
    * a `post` and a `dropped` have no parent.
    */
   readonly parent?: string | undefined;
-  /** Time in milliseconds since the epoch. */
+  /** The time at which the entry was added, in milliseconds since the epoch. */
   readonly at: number;
   /** The id of the run that added the entry. */
   readonly run?: string | undefined;

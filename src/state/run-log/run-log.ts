@@ -99,7 +99,7 @@ export interface RunLog {
 export class RunLogGoneError extends KeelsonError {
   readonly code = 'ERR_RUN_LOG_GONE';
   readonly run: string;
-  /** The requested offset. */
+  /** The offset from which the reader wanted to read. */
   readonly from: number;
   /** The offset of the oldest event that the log still has. */
   readonly first: number;

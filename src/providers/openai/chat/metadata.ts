@@ -3,7 +3,7 @@ import { defined, isObject, textOr, type WireObject } from '../../shared/wire.js
 
 /** Fields of the API that are stored with a message part, under `providerMetadata.openai`, to be sent back. */
 export interface WireMetadata {
-  /** The model that produced the part. */
+  /** The model that produced the message part. */
   readonly model?: string | undefined;
   /** The message field that contained the text, if it was not `content`. */
   readonly field?: string | undefined;

@@ -3,7 +3,7 @@ import { defined, isObject, textOr, type WireObject } from '../../shared/wire.js
 
 /** Facts about a message part that are stored under `providerMetadata.openai`, to be sent back. */
 export interface ItemMetadata {
-  /** The model that produced the part. */
+  /** The model that produced the message part. */
   readonly model: string;
   /** The output item of the response that the part comes from, without the fields that the part stores itself. */
   readonly item?: WireObject | undefined;
@@ -17,7 +17,7 @@ interface Part {
   readonly providerMetadata?: ProviderMetadata | undefined;
 }
 
-/** Returns the `providerMetadata` of a part. */
+/** Returns the `providerMetadata` to store with a message part. */
 export function toMetadata(metadata: ItemMetadata): { readonly providerMetadata: ProviderMetadata } {
   return { providerMetadata: { openai: defined(metadata) } };
 }

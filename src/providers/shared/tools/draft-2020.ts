@@ -175,7 +175,7 @@ function isReferred(anchor: string, root: WireObject): boolean {
 
 /**
  * Matches regular expression syntax that Python does not have: `\p{L}`, `\u{1F600}`, `\k<name>`, `\cA`, `(?<name>…)`,
- * `(?<=…)`, `[]` and `[^]`. Python has lookbehinds of a fixed length only.
+ * `(?<=…)`, `[]` and `[^]`. Lookbehinds are included, because Python only supports them with a fixed length.
  */
 const NOT_PYTHON = /\\(?:[pPkc]|u\{)|\(\?<|\[\^?\]/;
 

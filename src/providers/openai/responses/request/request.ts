@@ -138,7 +138,7 @@ export function withoutEncryption(body: WireObject): WireObject {
   return defined({ ...body, include: include.length > 0 ? include : undefined });
 }
 
-/** Returns the body without the reasoning of earlier responses. */
+/** Returns the body without the reasoning of earlier responses. Used if the server cannot decrypt this reasoning. */
 export function withoutReasoning(body: WireObject): WireObject {
   return { ...body, input: objectsIn(body.input).filter(({ type }) => type !== 'reasoning') };
 }
