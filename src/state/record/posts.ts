@@ -100,7 +100,12 @@ export class Posts {
       if (post.type === 'stop')
         return post.run === run ? [] : [{ post: id, why: 'The run that this post should stop is over.' }];
       if (this.open.get(post.post)?.post.type !== 'message') {
-        return [{ post: id, why: 'The message to edit or withdraw has already joined or been dropped.' }];
+        return [
+          {
+            post: id,
+            why: 'The message to edit or withdraw does not wait: it has joined, or was dropped or never sent.',
+          },
+        ];
       }
       const done = { post: id, why: DONE };
       return post.type === 'edit' ? [done] : [{ post: post.post, why: WITHDRAWN }, done];

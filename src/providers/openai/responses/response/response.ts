@@ -42,7 +42,7 @@ function throwErrorIn(response: WireObject): void {
   if (status === 'failed')
     throw toProviderError('openai', { error: 'The server stopped its answer without a reason.' });
   if (status === 'cancelled')
-    throw new ProviderError('openai', 'OpenAI reports that the response was cancelled.', { cause: response });
+    throw new ProviderError('openai', 'The server reports that the response was cancelled.', { cause: response });
   if (status === 'in_progress' || status === 'queued') throw interrupted('openai');
 }
 
