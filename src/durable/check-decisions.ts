@@ -5,7 +5,10 @@ import { editProblem } from '../tools/edit-check.js';
 import { isEdit, kindOf, resolveEdit } from '../tools/edited-approval.js';
 import { rememberedTool } from '../tools/tool-set.js';
 
-/** Explains what is wrong with decisions from outside the program. Resolves with undefined if they are valid. */
+/**
+ * Describes the first problem with decisions that come from another process, such as an unknown call id. Resolves with
+ * undefined if the decisions are valid.
+ */
 export async function decisionProblem(
   decisions: unknown,
   { pending }: Pick<RunResult, 'pending'>,
@@ -13,7 +16,7 @@ export async function decisionProblem(
   if (!isObject(decisions)) return 'the decisions must be an object: { [callId]: "approve" }';
   const ids = pending.map(({ id }) => id);
   const unknown = Object.keys(decisions).find((id) => !ids.includes(id));
-  if (unknown !== undefined) return `"${unknown}" is not pending; pending: ${ids.join(', ')}`;
+  if (unknown !== undefined) return `no call with the id "${unknown}" waits for a decision; waiting: ${ids.join(', ')}`;
   const wrong = ids.find((id) => !isDecision(decisions[id]));
   if (wrong !== undefined) return `the decision on "${wrong}" must be ${DECISIONS}`;
   for (const call of pending as readonly (PendingCall | PendingAnswer)[]) {
@@ -23,7 +26,10 @@ export async function decisionProblem(
   return undefined;
 }
 
-/** Checks one decision. If the tool of the call is unknown here, the next run checks new arguments. */
+/**
+ * Returns the problem with one decision. If this process does not know the tool of the call, changed arguments are
+ * checked later, by the next run.
+ */
 async function problemOf(call: PendingCall | PendingAnswer, given: unknown): Promise<string | undefined> {
   const decision = isEdit(given) && call.type !== 'answer' ? resolveEdit(call, given) : given;
   const kind = kindOf(call);
@@ -32,7 +38,10 @@ async function problemOf(call: PendingCall | PendingAnswer, given: unknown): Pro
   return editProblem({ id: call.id, name: tool.name, kind, tool }, decision);
 }
 
-/** Narrows checked decisions to the type of `resume`. */
+/**
+ * Returns the decisions with the type of the option `resume`. Call it only with decisions that `decisionProblem`
+ * accepts.
+ */
 export function asDecisions(decisions: unknown): ResumeDecisions {
   return decisions as ResumeDecisions;
 }

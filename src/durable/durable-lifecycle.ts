@@ -41,27 +41,28 @@ import type { BlobStore } from './step.js';
 import { modelStep, toolStep } from './wraps.js';
 
 /**
- * A lifecycle that makes the model calls and tool calls of an agent steps of a durable engine. Made by {@link durable}.
+ * A lifecycle that runs the model calls and tool calls of an agent as steps of a durable engine. Created by {@link
+ * durable}.
  */
 export interface DurableLifecycle extends AgentLifecycle {
   /**
-   * Returns the options of a durable agent. Adds this lifecycle, `ids`, `clock`, and a session store whose loads and
-   * writes are steps.
+   * Returns the options for a durable agent. Adds this lifecycle, ids and a clock that are the same on a replay, and a
+   * session store that works in steps.
    */
   options<Context = unknown>(options: AgentOptions<Context>): AgentOptions<Context>;
-  /** Makes a session store whose loads and writes are steps, for `agent.session({ store })`. */
+  /** Returns a session store that claims, loads and writes in steps. Pass it to `agent.session({ store })`. */
   sessions(store: SessionStore): SessionStore;
 }
 
 /**
- * Makes the model calls and tool calls of an agent steps of a durable engine. Create one for each execution of the
- * engine, such as a Restate invocation, and pass `options` to the agent.
+ * Runs the model calls and tool calls of an agent as steps of a durable engine. Create one for each execution of the
+ * engine, such as a Restate invocation, and create the agent with its `options`.
  *
- * After a crash, the engine starts the execution again. Then each stored step returns its stored result, and the run
- * continues after the last one.
+ * After a crash, the engine starts the execution again. Then each stored step returns its stored result without running
+ * again, and the run continues after the last stored step.
  *
- * Priority 100: the wrap hooks of other lifecycles run inside a step, once. Their `before*` and `after*` hooks run
- * again on a replay, so they must be deterministic, or be named in `hooks`.
+ * The wrap hooks of other lifecycles run once, inside a step. Their `before*` and `after*` hooks run again on a replay.
+ * Such hooks must be deterministic, or you must name their lifecycle in `hooks`.
  *
  * @example
  * const engine = durable({ step: restateStep(ctx) });
@@ -83,20 +84,20 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
   private readonly settings: ResolvedOptions;
   private readonly named: NamedLifecycles;
   /**
-   * An object with only the wrap hooks, because an agent compares each further member with the names of hooks, which
-   * takes longer than the rest.
+   * An object with only the wrap hooks of this class. An agent checks each member of a lifecycle, and checking all
+   * members of this class would take too long.
    */
   private readonly wraps: AgentLifecycle;
   private readonly runs = new WeakMap<RunContext, RunSteps>();
-  /** The clock of the first agent that ran. */
+  /** The clock of the first agent that ran in the execution. */
   private first: Clock | undefined = undefined;
-  /** The hooks that are steps, by the clock of their agent. */
+  /** The names of the hooks that are steps, by the clock of their agent. */
   private readonly hooks = new WeakMap<Clock, HookNames>();
-  /** The hooks, clocks and ids of agents in nested runs, by the original hooks of the agent. */
+  /** The hooks, clocks and ids of agents in nested runs, by the hooks that the agent had before. */
   private readonly adopted = new WeakMap<Chain, Pick<RunConfig, 'chain' | 'clock' | 'ids'>>();
-  /** True if an older version of this library began the execution. */
+  /** True if an older version of this library began the execution, so that its rules still apply. */
   private isOld = false;
-  /** The clocks of agents whose tools may differ between two attempts. */
+  /** The clocks of agents whose list of tools may change between two attempts. */
   private readonly withLiveTools = new WeakSet<Clock>();
 
   constructor(settings: ResolvedOptions) {
@@ -140,7 +141,10 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
     return durableSessions(store, this.steps, this.retries);
   }
 
-  /** Finds the hooks that are steps in this run: the same hooks as in the version that began the run. */
+  /**
+   * Decides which hooks of the run are steps. A run that was begun earlier keeps the hooks with which it was begun, so
+   * that its stored steps still match.
+   */
   async begin({ context }: HookRun): Promise<void> {
     if (stepScope.getStore() !== undefined) return;
     const known = this.known(context);
@@ -200,8 +204,8 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
   }
 
   /**
-   * Begins a run of an execution from an older version of this library. Its hooks and tool lists are steps under the
-   * rules of that version.
+   * Begins a run in an execution that an older version of this library began. Hooks and tool lists become steps by the
+   * rules of that version, so that the stored steps still match.
    */
   private beginOld(known: RunSteps): void {
     this.isOld = true;
@@ -232,8 +236,8 @@ const SETUP =
 
 function otherEngine(agent: string): string {
   return (
-    `The agent "${agent}" has the options of another engine than the run around it, so a replay would differ. ` +
-    'Create both with the same result of `durable()`, or create the agent inside without `engine.options`.'
+    `The agent "${agent}" has the options of another engine than the agent that runs it as a tool, so a replay would differ. ` +
+    'Create both with the same result of `durable()`, or create the inner agent without `engine.options`.'
   );
 }
 

@@ -1,15 +1,18 @@
 import { describeError, KeelsonError } from '../errors.js';
 import { LifecycleError, RejectedError } from '../lifecycle/run-failure.js';
 
-/** An agent with a durable lifecycle lacks an option that the lifecycle needs. */
+/**
+ * The agent is not set up for durable runs. For example, it lacks the options of `durable().options`, or an option
+ * names a lifecycle that the agent does not have.
+ */
 export class DurableSetupError extends KeelsonError {
   readonly code = 'ERR_DURABLE_SETUP';
 }
 
-/** The result of a step cannot be stored or restored. */
+/** The result of a step cannot be stored as JSON, or cannot be restored. */
 export class StepDataError extends KeelsonError {
   readonly code = 'ERR_STEP_DATA';
-  /** The name of the step. */
+  /** The name of the step, such as `model 2`. */
   readonly step: string;
 
   constructor(step: string, problem: string, options?: { readonly cause?: unknown }) {
@@ -18,12 +21,15 @@ export class StepDataError extends KeelsonError {
   }
 }
 
-/** The blob store failed, so the step was neither stored nor restored. A later attempt of the execution tries again. */
+/**
+ * The blob store failed, so the result of a step was neither stored nor restored. A later attempt of the execution
+ * tries again.
+ */
 export class BlobStoreError extends KeelsonError {
   readonly code = 'ERR_BLOB_STORE';
-  /** The name of the step. */
+  /** The name of the step, such as `model 2`. */
   readonly step: string;
-  /** The key of the bytes. */
+  /** The key of the bytes in the blob store. */
   readonly key: string;
 
   constructor(step: string, key: string, cause: unknown) {
@@ -34,18 +40,18 @@ export class BlobStoreError extends KeelsonError {
 }
 
 /**
- * The program does not match the stored steps of a run, because of an incompatible new version or a hook that is not
- * deterministic.
+ * The program does not match the stored steps of a run. The cause is a new version of the program that takes other
+ * steps, or a hook that is not deterministic.
  *
- * Thrown before any work that is not stored. The run continues with a version that matches.
+ * Thrown before any new work is done, so nothing is lost: a matching version of the program can continue the run.
  */
 export class ReplayMismatchError extends KeelsonError {
   readonly code = 'ERR_REPLAY_MISMATCH';
-  /** The name of the step that the program started, or `the end of the run`. */
+  /** The name of the step that the program started, or `the end of the run` if the program ended the run instead. */
   readonly step: string;
-  /** The name of the stored step. */
+  /** The name of the step that the engine has stored in its place. */
   readonly stored: string;
-  /** The part of the program that has changed, such as `lifecycle "audit"` or `tool "pay"`. */
+  /** The likely cause of the mismatch, such as `lifecycle "audit"` or `tool "pay"`. */
   readonly part: string;
 
   constructor(step: string, stored: string, cause?: unknown) {
@@ -62,7 +68,7 @@ export class ReplayMismatchError extends KeelsonError {
   }
 }
 
-/** Returns the part of the program that a step name belongs to. */
+/** Returns the lifecycle or tool that a step name mentions, in words. */
 function partOf(step: string): string | undefined {
   if (step.startsWith('aside ')) return 'a lifecycle that calls the model itself';
   const [, kind, name] = /^(hook|tool) (\S+)/.exec(step) ?? [];
@@ -70,7 +76,10 @@ function partOf(step: string): string | undefined {
   return kind === 'tool' ? `tool "${name}"` : `lifecycle "${name.slice(0, name.lastIndexOf('.'))}"`;
 }
 
-/** Returns the part of the program that ended a run with this error. */
+/**
+ * Returns the lifecycle or the options that ended a run with this error, in words. Undefined if the error does not
+ * tell.
+ */
 function partThatEnded(error: unknown): string | undefined {
   if (error instanceof RejectedError) return `lifecycle "${error.by}"`;
   if (error instanceof LifecycleError) return `lifecycle "${error.lifecycle}"`;
@@ -78,12 +87,12 @@ function partThatEnded(error: unknown): string | undefined {
 }
 
 /**
- * A step failed in an earlier attempt, and its error was restored from the journal. `message` is the message of the
- * original error.
+ * The error of a step that failed in an earlier attempt, as restored from the stored result. `message` is the message
+ * of the original error.
  */
 export class StepFailedError extends KeelsonError {
   readonly code = 'ERR_STEP_FAILED';
-  /** The name of the original error's class. */
+  /** The name of the class of the original error, such as `TypeError`. */
   readonly original: string;
   /** The code of the original error, if it had one. */
   readonly originalCode: string | undefined;
@@ -95,7 +104,7 @@ export class StepFailedError extends KeelsonError {
   }
 }
 
-/** The engine ended the attempt of this process before the step was stored. Another attempt continues the execution. */
+/** The engine ended this attempt before the result of the step was stored. Another attempt continues the execution. */
 export class StepLostError extends KeelsonError {
   readonly code = 'ERR_STEP_LOST';
 
@@ -105,12 +114,12 @@ export class StepLostError extends KeelsonError {
 }
 
 /**
- * Returns true if a later attempt of the execution would end with the same error, so that the engine should not retry.
- * Considers the causes of the error too.
+ * Returns true if every further attempt of the execution would end with the same error, so that the engine should not
+ * retry. Also checks the causes of the error.
  *
- * Returns false for an error that is not from Keelson, a closed agent, an attempt that the engine has ended, and a
- * program that does not match the stored steps. Also false for a temporary failure of the blob store or the session
- * store.
+ * Returns false for an error from other code than Keelson, for a closed agent, and for an attempt that the engine has
+ * ended. Also false if the program does not match the stored steps, or if the blob store or the session store failed
+ * temporarily.
  */
 export function isFinalError(error: unknown): boolean {
   if (!(error instanceof KeelsonError)) return false;
@@ -124,14 +133,14 @@ export function isFinalError(error: unknown): boolean {
 }
 
 /**
- * Returns true for an error of a session store that may be temporary: its `retryable` is true, or it is not from
+ * Returns true if a session store may succeed on another try: the error has `retryable: true`, or it does not come from
  * Keelson.
  */
 export function isTemporary(error: unknown): boolean {
   return !(error instanceof KeelsonError) || (error as { readonly retryable?: unknown }).retryable === true;
 }
 
-/** Limits the search, because causes may form a cycle. */
+/** The largest number of causes to check, because causes may form a cycle. */
 const MAX_CAUSES = 20;
 
 const TEMPORARY: readonly string[] = ['ERR_AGENT_CLOSED', 'ERR_STEP_LOST', 'ERR_BLOB_STORE', 'ERR_REPLAY_MISMATCH'];

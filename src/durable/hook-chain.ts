@@ -16,24 +16,27 @@ import {
 import { STEP_HOOKS, type StepHook } from './hook-steps.js';
 import { nameOf } from './named-lifecycles.js';
 
-/** The hooks of a run that are steps, such as `audit.beforeModel`, in the order of their steps. */
+/** The names of the hooks that are steps, such as `audit.beforeModel`, in the order in which they run. */
 export type HookNames = readonly string[];
 
-/** A hook as the step calls it. */
+/** Calls one hook with its argument and the context of the run. */
 type Hook = (value: unknown, run: RunContext) => unknown;
 type AsStep = (hook: StepHook, entry: RegisteredLifecycle, call: Hook) => Hook;
 
-/** The hooks that write the state of a lifecycle. */
+/** The hooks that may change the stored state of their lifecycle. */
 const WRITERS: readonly StepHook[] = ['beforeModel', 'afterModel'];
 
-/** Returns the hooks of a chain that are steps: the hooks of the named lifecycles, and the hooks that write state. */
+/**
+ * Returns the hooks that become steps: all hooks of the lifecycles with these names, and the hooks that change stored
+ * state.
+ */
 export function hooksOf(chain: Chain, lifecycles: readonly string[]): HookNames {
   return select(chain, (hook, lifecycle) =>
     stateOf(lifecycle) === undefined ? lifecycles.includes(nameOf(lifecycle) ?? '') : WRITERS.includes(hook),
   );
 }
 
-/** Returns the hooks of a chain that are steps in executions of older versions of this library. */
+/** Returns the hooks that are steps by the rules of older versions of this library. */
 export function namedHooksOf(chain: Chain, lifecycles: readonly string[]): HookNames {
   return select(chain, (_hook, lifecycle) => lifecycles.includes(nameOf(lifecycle) ?? ''));
 }
@@ -49,10 +52,11 @@ function select(
 }
 
 /**
- * Returns a chain in which exactly these hooks are steps, because a stored run keeps the steps of the version that
- * began it.
+ * Returns the hooks of an agent, with exactly these hooks as steps. A run that was begun by another version of the
+ * program keeps the steps of that version.
  *
- * The hook of a removed lifecycle becomes a step that does nothing. All other hooks are called without a step.
+ * If a lifecycle was removed since, its hook becomes a step that does nothing. All other hooks are called without a
+ * step.
  */
 export function withHookSteps(chain: Chain, hooks: HookNames, asStep: AsStep): Chain {
   if (hooks.length === 0) return chain;
@@ -67,8 +71,8 @@ export function withHookSteps(chain: Chain, hooks: HookNames, asStep: AsStep): C
 }
 
 /**
- * Adds the durable lifecycle to the chain of an agent. The wrap hooks of the lifecycles in `outside` run outside its
- * steps.
+ * Adds the durable lifecycle to the hooks of an agent. Wrap hooks of the lifecycles that `outside` names run around the
+ * steps; all others run inside a step.
  */
 export function durableChain(chain: Chain, durable: AgentLifecycle, outside: readonly string[]): Chain {
   const isOutside = ({ lifecycle }: RegisteredLifecycle) => outside.includes(nameOf(lifecycle) ?? '');
@@ -78,13 +82,16 @@ export function durableChain(chain: Chain, durable: AgentLifecycle, outside: rea
   return compileChain([...around, entry, ...inside], callModel, callTool);
 }
 
-/** Returns a chain with the `beforeToolSelection` hook of this lifecycle first. */
+/** Adds the `beforeToolSelection` hook of a lifecycle in front of all other hooks of this kind. */
 export function withFirst(chain: Chain, lifecycle: Pick<AgentLifecycle, 'beforeToolSelection'>): Chain {
   const entries = [{ ...MISSING, name: 'durable', index: 0, lifecycle }, ...entriesOf(chain, 'beforeToolSelection')];
   return { ...chain, beforeToolSelection: { point: beforeToolSelectionPoint, entries } };
 }
 
-/** Adds the removed lifecycles of `names` in front of their former successors. Makes all hooks of `names` steps. */
+/**
+ * Makes the hooks of the lifecycles in `names` steps. A lifecycle that was removed from the program since gets its
+ * former place in the order.
+ */
 function inOrder(
   present: readonly RegisteredLifecycle[],
   names: readonly string[],
@@ -123,7 +130,7 @@ function stepOf(entry: RegisteredLifecycle, hook: StepHook, asStep: AsStep): Reg
   return { ...entry, status: MISSING.status, lifecycle: { [hook]: asStep(hook, entry, call) } };
 }
 
-/** Returns the state that a lifecycle keeps between runs. */
+/** Returns the state that a lifecycle stores from run to run. Undefined if it has none. */
 export function stateOf(lifecycle: object): KeptState | undefined {
   return (lifecycle as { readonly [KEPT_STATE]?: KeptState })[KEPT_STATE];
 }

@@ -9,8 +9,8 @@ import { StepDataError } from './error.js';
 import type { Steps } from './record/steps.js';
 
 /**
- * The hooks that `durable({ hooks })` turns into steps. Wrap hooks are not listed, because they run inside the steps of
- * their calls.
+ * The hooks that become steps if `durable({ hooks })` names their lifecycle. Wrap hooks are not listed, because they
+ * already run inside the step of a model call or tool call.
  */
 export const STEP_HOOKS = [
   'beforeAgent',
@@ -23,32 +23,38 @@ export const STEP_HOOKS = [
 
 export type StepHook = (typeof STEP_HOOKS)[number];
 
-/** How the return value of a hook is stored. Arrays refer to the items that the hook received. */
+/**
+ * How a step stores the return value of a hook. Arrays refer to the messages or tools that the hook received, so that
+ * the stored value stays small.
+ */
 interface HookForm {
   pack(returned: unknown, value: unknown, step: string): unknown;
   unpack(stored: unknown, value: unknown): unknown;
 }
 
-/** A hook call that is a step. */
+/** A call of a hook that runs as a step. */
 export interface HookCall {
   readonly hook: StepHook;
-  /** The name of the step: `hook audit.beforeModel 2`. */
+  /** The name of the step, such as `hook audit.beforeModel 2`. */
   readonly step: string;
   readonly run: Run;
-  /** The argument of the hook. */
+  /** The argument with which the hook is called. */
   readonly value: unknown;
-  /** The state of the lifecycle. */
+  /** The state that the lifecycle stores from run to run, if it has any. */
   readonly state: KeptState | undefined;
 }
 
-/** The result of a hook, in an object, because JSON cannot represent `undefined`. */
+/** The stored result of a hook. `value` is inside an object, because JSON cannot represent `undefined` itself. */
 interface StoredHook {
   readonly value: unknown;
-  /** The changes of the hook to the state of its lifecycle. */
+  /** The changes that the hook has made to the stored state of its lifecycle. */
   readonly writes?: JsonValue | undefined;
 }
 
-/** Calls a hook in a step. Returns the return value of the hook. */
+/**
+ * Runs a hook as a step, and returns the return value of the hook. On a replay, returns the stored value without
+ * calling the hook.
+ */
 export async function hookStep(
   steps: Steps,
   { hook, step, run, value, state }: HookCall,

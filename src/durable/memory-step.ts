@@ -4,7 +4,7 @@ import { type OptionTable, validateOptions } from '../internal/options/validate.
 import { ReplayMismatchError } from './error.js';
 import { defineStep, type Step, type StepFunction, type StepInfo } from './step.js';
 
-/** A stored step of {@link memoryStep}. Plain JSON. */
+/** The stored result of one step of {@link memoryStep}, as plain JSON. */
 export interface JournalEntry extends StepInfo {
   readonly name: string;
   readonly value: JsonValue;
@@ -14,19 +14,22 @@ export interface JournalEntry extends StepInfo {
 export interface MemoryStepOptions {
   /** Identifies the execution. Default: `memory`. */
   readonly id?: string | undefined;
-  /** The `journal` of an earlier attempt, which is replayed. Default: an empty journal. */
+  /**
+   * The `journal` of an earlier attempt. Its results are returned instead of running these steps again. Default: an
+   * empty journal.
+   */
   readonly journal?: readonly (JournalEntry | undefined)[] | undefined;
 }
 
-/** A step that stores results in memory. */
+/** Steps whose results are stored in memory, for tests. */
 export interface MemoryStep extends Step {
-  /** The stored steps, in the order in which they began. A step that has not ended leaves an empty slot. */
+  /** The stored steps, in the order in which they began. A step that has not ended is an empty slot of the array. */
   readonly journal: readonly (JournalEntry | undefined)[];
 }
 
 /**
- * Makes a step that stores results in an array. Only for tests of durable agents, because the array does not survive a
- * crash.
+ * Creates steps whose results are stored in an array. Use it only in tests of durable agents, because the array does
+ * not survive a crash.
  *
  * Throws ReplayMismatchError if a replay runs other steps than the journal holds, or fewer.
  *

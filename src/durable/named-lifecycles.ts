@@ -7,11 +7,17 @@ type AnyLifecycle = AgentLifecycle<never>;
 
 const MEMBERS = [...HOOKS, 'name', 'priority', 'onFailure', 'timeoutMs', 'holdStream', 'tools'] as const;
 
-/** Finds the lifecycles that the options name, and places the wrap hooks of those in `outside` around the steps. */
+/**
+ * Finds the lifecycles that the options `hooks` and `outside` name. Makes the wrap hooks of the lifecycles in `outside`
+ * run around the steps.
+ */
 export class NamedLifecycles {
   private readonly missing: Set<string>;
   private readonly known: string[] = [];
-  /** The name of a lifecycle of `outside` that a loader has added after the durable lifecycle. */
+  /**
+   * The name of a lifecycle in `outside` that a loader has added too late, so that its wrap hooks would run inside the
+   * steps.
+   */
   private misplaced: string | undefined = undefined;
 
   constructor(private readonly options: Pick<ResolvedOptions, 'hooks' | 'outside'>) {
@@ -19,7 +25,10 @@ export class NamedLifecycles {
     this.missing.delete('limits');
   }
 
-  /** Sorts the lifecycles of an agent into two groups: around the steps, and inside the steps. */
+  /**
+   * Splits the lifecycles of an agent in two: those whose wrap hooks run around the steps, and those whose wrap hooks
+   * run inside.
+   */
   arrange(lifecycles: readonly AnyLifecycle[]) {
     const outside: AnyLifecycle[] = [];
     const inside: AnyLifecycle[] = [];
@@ -27,7 +36,7 @@ export class NamedLifecycles {
     return { outside, inside };
   }
 
-  /** Returns the loader. The lifecycles that it adds are placed by the same rule. */
+  /** Returns a loader whose lifecycles are checked against the options `hooks` and `outside` too. */
   loader(loader: LifecycleLoader): LifecycleLoader {
     const { name, optional } = loader;
     return {
@@ -55,8 +64,8 @@ export class NamedLifecycles {
   }
 
   /**
-   * Throws DurableSetupError if no lifecycle has a name of the options, or if the wrap hooks of a lifecycle in
-   * `outside` would run inside the steps.
+   * Throws DurableSetupError if an option names a lifecycle that the agent does not have. Also throws if wrap hooks of
+   * a lifecycle in `outside` would run inside the steps.
    */
   assertPlaced(): void {
     const { misplaced } = this;
@@ -70,8 +79,8 @@ export class NamedLifecycles {
     if (name === undefined) return;
     const option = this.options.hooks.includes(name) ? 'hooks' : 'outside';
     const known =
-      this.known.length === 0 ? 'The agent has no named lifecycle.' : `Lifecycles: ${this.known.join(', ')}.`;
-    throw new DurableSetupError(`\`${option}\` names "${name}", but no lifecycle has this name. ${known}`);
+      this.known.length === 0 ? 'The agent has no named lifecycle.' : `Its lifecycles are: ${this.known.join(', ')}.`;
+    throw new DurableSetupError(`\`${option}\` names "${name}", but the agent has no lifecycle of this name. ${known}`);
   }
 
   private isOutside(lifecycle: AnyLifecycle): boolean {
@@ -92,13 +101,13 @@ function hasWraps({ wrapModelCall, wrapToolCall }: AnyLifecycle): boolean {
   return wrapModelCall !== undefined || wrapToolCall !== undefined;
 }
 
-/** Returns the name of a lifecycle, or the class name of an instance without a name. */
+/** Returns the name of a lifecycle. If it has none, returns the name of its class. */
 export function nameOf(lifecycle: AnyLifecycle): string | undefined {
   const name = lifecycle?.name ?? lifecycle?.constructor?.name;
   return name === 'Object' || typeof name !== 'string' ? undefined : name;
 }
 
-/** Returns the members of a lifecycle as a plain object, with methods that are bound to the lifecycle. */
+/** Copies the members of a lifecycle into a plain object. Copied methods keep the lifecycle as `this`. */
 export function membersOf(lifecycle: AnyLifecycle): AnyLifecycle {
   const members: Record<string, unknown> = {};
   for (const member of MEMBERS) {

@@ -4,25 +4,29 @@ import type { BlobStore, Step } from './step.js';
 
 /** Options of {@link durable}. */
 export interface DurableOptions {
-  /** Runs a step of the engine: `restateStep(ctx)`, `dbosStep()`, or a function of your own. */
+  /** The steps of the engine: `restateStep(ctx)`, `dbosStep()`, or steps that you create with `defineStep`. */
   readonly step: Step;
   /**
-   * Names of lifecycles whose other hooks are steps too: `beforeAgent`, `beforeModel`, `beforeToolSelection`,
-   * `afterModel`, `afterAgent` and `onError`. Name lifecycles whose hooks are not deterministic or have side effects.
+   * Names of lifecycles whose hooks run as steps, so that a replay does not run them again. Name lifecycles whose hooks
+   * are not deterministic or have side effects.
+   *
+   * Applies to `beforeAgent`, `beforeModel`, `beforeToolSelection`, `afterModel`, `afterAgent` and `onError`. Wrap
+   * hooks always run inside a step.
    */
   readonly hooks?: readonly string[] | undefined;
   /**
-   * Names of lifecycles whose wrap hooks run outside the steps and run again on a replay, such as hooks that count
-   * calls. Default: `['limits']`.
+   * Names of lifecycles whose wrap hooks run around the steps instead of inside them. These hooks run again on a
+   * replay, for example to count calls again. Default: `['limits']`.
    */
   readonly outside?: readonly string[] | undefined;
   /**
-   * Maximum number of attempts of a model call that fails with a retryable error. Each attempt is a step. Default: 3.
+   * Maximum number of attempts of a model call that fails with a retryable error. Each attempt is a separate step.
+   * Default: 3.
    */
   readonly maxAttempts?: number | undefined;
-  /** Stores large bytes, such as images. Default: the engine stores them, as base64. */
+  /** Stores large byte arrays, such as images, outside the engine. Default: the engine stores them, as base64. */
   readonly blobs?: BlobStore | undefined;
-  /** Bytes above this length are stored in `blobs`. Default: 65,536. */
+  /** Byte arrays above this length are stored in `blobs` instead of the engine. Default: 65,536. */
   readonly maxInlineBytes?: number | undefined;
 }
 
@@ -53,6 +57,6 @@ export function resolveDurableOptions(options: DurableOptions): ResolvedOptions 
     throw invalidOption('step.id', 'a string that identifies the execution, the same in each attempt', step.id);
   }
   const both = hooks.find((name) => outside.includes(name));
-  if (both !== undefined) throw invalidOption('hooks', 'without the names in `outside`', both);
+  if (both !== undefined) throw invalidOption('hooks', 'names that `outside` does not contain', both);
   return { step, blobs, hooks, outside, maxAttempts, maxInlineBytes };
 }

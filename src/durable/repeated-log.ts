@@ -1,18 +1,19 @@
 import type { JsonValue } from '../internal/json.js';
 import { type RunLog, type RunLogAnswer, RunLogGoneError, type RunOutcome } from '../state/run-log/run-log.js';
 
-/** The events in a run's log that the repeated run has not emitted again yet, as JSON. */
+/**
+ * The events that an earlier attempt has written to the log and that this attempt has not emitted again yet, as JSON.
+ */
 interface KnownEvents {
   readonly left: readonly string[];
-  /** The offset of the next event. Undefined if the log is closed. */
+  /** The offset of the next event in the log. Undefined if the log is closed. */
   readonly end: number | undefined;
 }
 
 /**
- * The log of a durable run. A later attempt emits the events of its stored steps again, and the log stores each event
- * once.
+ * The log of a durable run. A replay emits the events of stored steps again, but the log stores each event only once.
  *
- * A closed log takes no more events and does not end the run, because only a step can end a durable run. An attempt
+ * A closed log takes no more events, but does not end the run, because only a step can end a durable run. An attempt
  * that has ended writes nothing.
  */
 export class RepeatedLog implements Pick<RunLog, 'append' | 'close'> {

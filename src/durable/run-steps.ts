@@ -15,46 +15,46 @@ import { storedTools, toolsOfTurn } from './tool-list.js';
 
 type HookFunction = (value: unknown, run: RunContext) => unknown;
 
-/** The stored result of a model step. */
+/** The stored result of a model call, with facts that a replay needs for the rest of the turn. */
 export interface StoredTurn {
   readonly response: ModelResponse;
-  /** The names of the tools of the turn. */
+  /** The names of the tools that the model was offered in this turn. */
   readonly tools?: readonly string[] | undefined;
-  /** The hooks that are steps from this turn on, if they have changed. */
+  /** The names of the hooks that are steps after this call. Set if the program has changed since the run began. */
   readonly hooks?: HookNames | undefined;
-  /** The state changes of the hooks around the call, by the name of their lifecycle. */
+  /** The changes that hooks made to stored state before and after the call, by the name of their lifecycle. */
   readonly writes?: Readonly<Record<string, JsonValue>> | undefined;
 }
 
 /**
- * The steps of one run. A run that an older version began keeps the steps of that version until this version calls the
- * model.
+ * The steps of one run. If another version of the program began the run, its hooks stay steps until this version makes
+ * a model call.
  */
 export class RunSteps {
-  /** The number of steps of each kind that have begun. */
+  /** The number of steps that have begun, by kind. */
   private readonly counts = new Map<string, number>();
-  /** The hooks of this version's program. */
+  /** The hooks of the agent, without any steps. */
   private readonly chain: Chain;
-  /** The hooks that are steps now. */
+  /** The names of the hooks that are steps at present. */
   private hooks: HookNames = [];
 
   constructor(
     readonly run: Run,
     private readonly steps: Steps,
-    /** The hooks that are steps in this version. */
+    /** The names of the hooks that are steps in this version of the program. */
     readonly own: HookNames,
   ) {
     this.chain = run.config.chain;
   }
 
-  /** Counts a step. Returns its number. */
+  /** Returns the number of the next step of this kind, counted from 1. */
   next(kind: string): number {
     const number = (this.counts.get(kind) ?? 0) + 1;
     this.counts.set(kind, number);
     return number;
   }
 
-  /** Runs exactly these hooks as steps of the engine; all other hooks run without a step. */
+  /** Makes exactly these hooks steps. All other hooks run without a step. */
   useHooks(hooks: HookNames): void {
     const { run, chain } = this;
     this.hooks = hooks;
@@ -69,7 +69,7 @@ export class RunSteps {
     run.config = { ...run.config, chain: withHookSteps(chain, hooks, asStep) };
   }
 
-  /** Makes the tool list of each turn a step, as older versions of this library do. */
+  /** Stores the tool list of each turn in a step, as older versions of this library did. */
   storeTools(): void {
     const { run, steps } = this;
     const lifecycle = {
@@ -87,7 +87,7 @@ export class RunSteps {
     return { response, tools, hooks, writes: this.writes() };
   }
 
-  /** Applies the stored result of a model call. Returns the response. */
+  /** Takes over the stored result of a model call, and returns the model's response. */
   async restore({ response, tools, hooks, writes = {} }: StoredTurn, isReplay: boolean): Promise<ModelResponse> {
     const { turn, context } = this.run;
     for (const { lifecycle } of isReplay ? this.chain.entries : []) {
@@ -99,7 +99,7 @@ export class RunSteps {
     return response;
   }
 
-  /** Returns the state changes of hooks since the last step. */
+  /** Returns the changes that hooks have made to stored state since the last step, by the name of their lifecycle. */
   private writes(): Record<string, JsonValue> | undefined {
     const written = this.chain.entries.flatMap(({ lifecycle }) => {
       const writes = stateOf(lifecycle)?.take(this.run.context);

@@ -7,26 +7,26 @@ import { stepScope } from './record/scope.js';
 import type { Steps } from './record/steps.js';
 import type { StoreRetries } from './record/store-retries.js';
 
-/** The claim of a run in the session store. */
+/** The claim that gives a run the exclusive right to write to a session. */
 interface HeldClaim {
-  /** The token of the claim, which is the same in each attempt. */
+  /** The token that proves the claim. A replay uses the same token. */
   readonly token: string;
   readonly run: string;
   readonly session: string;
-  /** The number of entries that the run knows. */
+  /** The number of stored entries that the run knows. */
   length: number;
 }
 
 /**
- * Makes a store whose claims, appends and loads are steps. A repeated append adds nothing twice, because its entries
- * have the same ids.
+ * Returns a session store that claims, loads and appends in steps. A repeated append adds nothing twice, because its
+ * entries have the same ids.
  *
- * The claims do not expire, because an engine may start the next attempt at any time. The other methods call the store
- * directly.
+ * The claims do not expire, because an engine may start the next attempt much later. The other methods call the store
+ * without a step.
  */
 export function durableSessions(store: SessionStore, steps: Steps, retries: StoreRetries): SessionStore {
   let count = 0;
-  /** The claims by the tokens of their runs. */
+  /** The claims of the runs, by token. */
   const claims = new Map<string, HeldClaim>();
   const inStep: InStep = (what, work) => {
     if (stepScope.getStore() !== undefined) return work();
@@ -84,8 +84,8 @@ interface ClaimStep {
 }
 
 /**
- * Claims the conversation in a step. If the execution is cancelled during the claim, ends the claim, because the store
- * may grant it later.
+ * Claims a session in a step. If the execution is cancelled meanwhile, gives the claim back, because the store may
+ * still grant it.
  */
 async function claimInStep({ store, steps, inStep }: ClaimStep, id: string, claim: SessionClaim) {
   const { token } = claim;
@@ -108,24 +108,27 @@ function isLook({ entries, release }: SessionAppend): boolean {
   return entries.length === 0 && release !== true;
 }
 
-/** Updates what the run knows of the record after an append. */
+/** Remembers how many entries the store has after an append. Forgets the claim if it has ended. */
 function follow(claims: Map<string, HeldClaim>, token: string, { length, released, owned }: AppendAnswer): void {
   const held = claims.get(token);
   if (held !== undefined) held.length = length;
   if (released || !owned) claims.delete(token);
 }
 
-/** A century, which stands for no limit. */
+/** A century, which stands for no time limit. */
 const ENDLESS_MS = 100 * 365 * 24 * 3_600_000;
 
 /**
- * The answer of an append outside a step. Only a step can report messages or a lost session, because a replay must get
- * the same answer.
+ * The assumed result of an append outside a step. Messages from other callers and a lost claim are only noticed in a
+ * step, because a replay must notice them at the same point.
  */
 const HELD = { owned: true, stored: true, released: false, entries: [] };
 const KEPT = { owned: true, stored: true, released: true, entries: [] };
 
-/** Stops the run if a caller has posted a stop. Not a step, so that no step of the run waits for it. */
+/**
+ * Stops the run if another caller has asked the session to stop it. Does not run as a step, so that it works while a
+ * step is running.
+ */
 async function stopRun(store: SessionStore, steps: Steps, held: HeldClaim | undefined): Promise<void> {
   if (held === undefined) return;
   const { session, run, token, length } = held;

@@ -5,14 +5,14 @@ import { ToolSnapshot } from '../tools/tool-catalog.js';
 import { errorResult, toolResult } from '../tools/tool-result.js';
 import type { Steps } from './record/steps.js';
 
-/** A tool as a step stores it. */
+/** The description of a tool, without its function, as a step stores it. */
 interface StoredTool extends Pick<Tool, 'name' | 'description' | 'annotations' | 'origin'> {
   readonly inputSchema: JsonSchema;
 }
 
 /**
- * Returns the tools of a stored turn. A removed tool is still offered, but its calls get an error result. A new tool is
- * not offered.
+ * Returns the tools that the model was offered in a stored turn. If a tool was removed since, it is still offered, but
+ * its calls get an error result. New tools are not offered.
  */
 export function toolsOfTurn({ config, turn }: Run, names: readonly string[]): ToolSnapshot | undefined {
   const offered = turn?.tools?.tools ?? [];
@@ -27,8 +27,8 @@ function unknownTool(name: string): StoredTool {
 }
 
 /**
- * Stores the tools of a turn in a separate step, as older versions of this library do. Returns the stored tools. A
- * removed tool is still offered, but its calls get an error result.
+ * Stores the tools of a turn in a separate step, as older versions of this library did. Returns the stored tools. If a
+ * tool was removed since, it is still offered, but its calls get an error result.
  */
 export async function storedTools(
   steps: Steps,

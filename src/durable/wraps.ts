@@ -10,24 +10,27 @@ import { ModelError } from '../model/run-error.js';
 import type { ToolResult } from '../tools/tool.js';
 import type { Steps } from './record/steps.js';
 
-/** Has no jitter, because a replay must report the same delay. */
+/**
+ * The delays between attempts of a model call. They have no random part, because a replay must report the same delays.
+ */
 const DELAYS: RetryDelays = { initialDelayMs: 500, maxDelayMs: 30_000, random: () => 1 };
 
-/** A model call that is a step. */
+/** A model call that runs as a step. */
 export interface ModelCallStep {
   readonly run: Run;
-  /** The name of the step: `model 2`, or `aside 1` for a call outside the turns. */
+  /** The name of the step, such as `model 2`, or `aside 1` for a call that a lifecycle makes outside the turns. */
   readonly name: string;
   readonly key: string;
   readonly maxAttempts: number;
   /** Returns the data that the step stores. */
   pack(response: ModelResponse): unknown;
-  /** Returns the response from the data that the step stored. */
+  /** Returns the response from the data that the step has stored. */
   unpack(stored: unknown, isReplay: boolean): Awaitable<ModelResponse>;
 }
 
 /**
- * Runs a model call as a step. Repeats it as another step after a retryable ModelError, up to the limit of attempts.
+ * Runs a model call as a step. After a retryable ModelError, waits and repeats the call as another step, up to
+ * `maxAttempts`.
  */
 export async function modelStep(
   steps: Steps,
@@ -59,7 +62,9 @@ export async function modelStep(
   }
 }
 
-/** Runs a tool call as a step. Also stores the suspension of the call by an inner hook. */
+/**
+ * Runs a tool call as a step. If an inner hook suspends the call, the step stores the suspension instead of a result.
+ */
 export async function toolStep(
   steps: Steps,
   { run, key }: { readonly run: Run; readonly key: string },
@@ -75,7 +80,7 @@ export async function toolStep(
   throw run.end.own(new CallSuspendedError(reason));
 }
 
-/** The result of a tool call, or the suspension of the call. */
+/** The result of a tool call, or the reason why a hook has suspended the call. */
 type ToolOutcome =
   | { readonly result: ToolResult; readonly suspended?: undefined }
   | { readonly suspended: { readonly reason: string; readonly by: string; readonly point: HookPoint | 'end' } };
@@ -90,12 +95,12 @@ async function outcomeOf(run: Run, id: string, next: ToolCallNext): Promise<Tool
   }
 }
 
-/** Returns the delay before the next attempt. Returns undefined if the call must not be repeated. */
+/** Returns the delay before the next attempt of a model call. Returns undefined if the error is not retryable. */
 function delayAfter(error: unknown, attempt: number): number | undefined {
   return error instanceof ModelError && error.retryable ? retryDelayMs(error, attempt, DELAYS) : undefined;
 }
 
-/** Resolves after the delay. Rejects when the run is aborted. */
+/** Resolves after the delay. Rejects if the run is aborted before. */
 async function elapsed({ context: { clock }, end }: Run, ms: number): Promise<null> {
   let timer: unknown;
   const passed = new Promise<null>((resolve) => {

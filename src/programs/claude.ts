@@ -6,17 +6,19 @@ const plugins = from('https://code.claude.com/docs/en/plugins-reference');
 const mcp = from('https://code.claude.com/docs/en/mcp');
 
 const HOOKS = 'https://code.claude.com/docs/en/hooks';
-/** The page of the SDK that describes an answer with `async`. */
+/** The page that describes answers of hooks with the field `async`. */
 const SDK = 'https://github.com/anthropics/claude-agent-sdk-python/blob/main/src/claude_agent_sdk/types.py';
 const hooks = from(HOOKS);
 
 /**
- * Words of a decision. `defer` leaves the decision to a person, as `ask` does. Every decision field accepts all words,
- * although the program accepts some in one field only: more answers then refuse.
+ * The decision that each word in a hook's answer stands for. `defer` leaves the decision to a person, as `ask` does.
+ *
+ * Claude Code accepts some words in one field only, but here every decision field accepts all of them. More answers
+ * then count as a refusal, which is safer.
  */
 const WORDS = { deny: 'refuse', block: 'refuse', ask: 'ask', defer: 'ask', allow: 'allow', approve: 'allow' } as const;
 
-/** Fields of an answer. The answers of Codex have the same fields. */
+/** The fields that a hook of Claude Code may return. Codex uses the same fields. */
 export const CLAUDE_FIELDS: AnswerTable['fields'] = {
   decision: { type: 'words', words: WORDS, means: 'decision' },
   reason: { type: 'text', means: 'reason' },
@@ -33,7 +35,7 @@ export const CLAUDE_FIELDS: AnswerTable['fields'] = {
   'hookSpecificOutput.updatedInput': { type: 'object', means: 'input', at: ['before_tool'] },
 };
 
-/** Events at which `continue` stops nothing, in Keelson or in the program. */
+/** Events at which a hook that returns `continue: false` stops nothing. */
 const NOT_STOPPED = ['session_start', 'session_end', 'notification', 'before_compaction'];
 
 /** Claude Code. */

@@ -5,7 +5,7 @@ import type { Program } from './program.js';
 const hooks = from('https://learn.chatgpt.com/docs/hooks');
 const source = (file: string) => from(`https://github.com/openai/codex/blob/main/codex-rs/hooks/src/${file}`);
 
-/** Codex. Its servers are in a TOML file, which Keelson does not read. */
+/** Codex. Its MCP servers are in a TOML file, which Keelson does not read. */
 export const codex: Program = {
   id: 'codex',
   name: 'Codex',

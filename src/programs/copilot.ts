@@ -13,7 +13,7 @@ const both = from(GITHUB, VS_CODE);
 const mcp = from(ADD_SERVERS);
 
 /**
- * The events of Visual Studio Code. At each of these events, a hook may return `continue`, `stopReason` and
+ * Hook events that Visual Studio Code has too. At each of them, a hook may return `continue`, `stopReason` and
  * `systemMessage`.
  */
 const VS_CODE_EVENTS = [

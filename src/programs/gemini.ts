@@ -11,7 +11,7 @@ const overview = file('docs/hooks/index.md');
 const runner = file('packages/core/src/hooks/hookRunner.ts');
 const planner = file('packages/core/src/hooks/hookPlanner.ts');
 
-/** Events at which `continue` stops nothing, in Keelson or in the program. */
+/** Events at which a hook that returns `continue: false` stops nothing. */
 const NOT_STOPPED = ['session_start', 'session_end', 'before_tool_selection', 'notification', 'before_compaction'];
 
 /** Gemini CLI. */

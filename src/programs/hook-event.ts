@@ -1,5 +1,5 @@
 /**
- * Names of the hook events. The first nine occur in each run of a session, in this order.
+ * The names of all hook events. The first nine occur in each run of a session, in this order.
  *
  * @example
  * const isHookEvent = (name: string) => HOOK_EVENTS.some((event) => event === name);
@@ -25,7 +25,7 @@ export const HOOK_EVENTS = [
   'run_failed',
 ] as const;
 
-/** Name of an event at which hooks run. */
+/** The name of an event at which shell hooks run. */
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
 /** Returns true if the value is the name of a hook event. */
@@ -42,22 +42,28 @@ const NOTICES: readonly HookEvent[] = [
   'run_failed',
 ];
 
-/** Returns true for events at which hooks act as guards. At all other events, the answer of a hook decides nothing. */
+/**
+ * Returns true for events at which a hook can refuse the action. At all other events, the action goes on whatever a
+ * hook answers.
+ */
 export function isGateEvent(event: HookEvent): boolean {
   return !NOTICES.includes(event);
 }
 
-/** Returns true for events about one tool, whose name matchers test. */
+/** Returns true for events about one tool call. The matchers of hooks compare the name of the tool at these events. */
 export function isToolEvent(event: HookEvent): boolean {
   return event.endsWith('_tool') || event.startsWith('permission_');
 }
 
-/** Returns true for events whose hooks cancel if they cannot start for lack of resources, or if their output is cut. */
+/**
+ * Returns true for events that a hook blocks if it cannot be started for lack of resources, or if it writes too much
+ * output.
+ */
 export function isEntryEvent(event: HookEvent): boolean {
   return event === 'before_tool' || event === 'before_agent' || event === 'permission_request';
 }
 
 /**
- * Format of a hook: `native` is the format of Keelson; the other formats belong to the programs they are named after.
+ * The format of a hook. `native` is Keelson's own format; each other format is named after the program that defines it.
  */
 export type HookDialect = 'native' | 'claude' | 'codex' | 'gemini' | 'cursor' | 'copilot';

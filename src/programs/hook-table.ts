@@ -2,62 +2,87 @@ import type { JsonValue } from '../internal/json.js';
 import type { Cell } from './cell.js';
 import type { HookEvent } from './hook-event.js';
 
-/** Hooks of a program: where their files lie, when they run, what they read, and what their answers mean. */
+/**
+ * Describes the hooks of another program, such as Claude Code: the places of their files, when they run, what they
+ * read, and what their answers mean.
+ */
 export interface HookTable {
   /**
-   * Usual paths of the files, relative to the home directory and to the workspace. `{app}` stands for the name of the
-   * application, and `*.json` at the end for all JSON files of the directory.
+   * The paths of the hook files, relative to the home directory (`user`) and to the workspace. `{app}` stands for the
+   * name of the application, and `*.json` for all JSON files of the directory.
    */
   readonly files: Cell<{ readonly user: readonly string[]; readonly workspace: readonly string[] }>;
   /**
-   * The form of a hook file: it may have comments, and its hooks may be grouped by matcher. If unknown, comments are
-   * allowed, so that no guard is lost, and each hook has its own matcher.
+   * The form of a hook file. `comments`: the file may contain comments. `grouped`: the hooks are grouped by matcher.
+   *
+   * If unknown, comments are allowed, so that every hook is found, and each hook has its own matcher.
    */
   readonly form: Cell<{ readonly comments?: boolean; readonly grouped?: boolean }>;
-  /** Fields of a hook. */
+  /** The fields that describe one hook in a file. */
   readonly entry: Cell<EntryTable>;
-  /** Unit of the time limits. If unknown, they are in milliseconds. */
+  /** The unit of the time limits of hooks. If unknown, the time limits are in milliseconds. */
   readonly timeUnit: Cell<'seconds' | 'milliseconds'>;
-  /** True if the program has its own default time limit, which differs from the default of Keelson. */
+  /** True if the default time limit of the program's hooks differs from Keelson's default. */
   readonly defaultTimeout: Cell<boolean>;
   readonly events: Cell<Readonly<Record<string, EventTable>>>;
-  /** Meaning of a matcher. If unknown, a matcher is a pattern for any part of the name, so that it matches more. */
+  /**
+   * The way in which a matcher is compared with the name of a tool. If unknown, a matcher is a pattern that may match
+   * any part of the name, so that no hook is skipped.
+   */
   readonly matcher: Cell<MatcherKind>;
   /**
-   * True if a matcher also applies at events without a tool, such as to the reason of a session start. If unknown, the
-   * matcher is ignored at these events.
+   * True if a matcher also applies at events without a tool, for example to the reason for a session start. If unknown,
+   * matchers are ignored at these events, so that no hook is skipped.
    */
   readonly matchesSources: Cell<boolean>;
-  /** Tools by name: their required arguments, and other names that matchers may use. */
+  /**
+   * The tools of the program by name, with their required arguments and the other names that matchers may use for them.
+   */
   readonly tools: Cell<Readonly<Record<string, ToolTable>>>;
-  /** Name of a tool of an MCP server, from `<server>` and `<tool>`. If unknown, Keelson's own name is used. */
+  /**
+   * The pattern for the name of an MCP server's tool, with `<server>` and `<tool>`. If unknown, hooks see the name that
+   * Keelson uses.
+   */
   readonly mcpTool: Cell<string>;
-  /** Name of a tool of an MCP server that a `<plugin>` provides. If unknown, the name of `mcpTool` is used. */
+  /**
+   * The pattern for the name of a tool of an MCP server that a `<plugin>` provides. If unknown, the pattern of
+   * `mcpTool` is used.
+   */
   readonly pluginTool: Cell<string>;
   readonly answer: Cell<AnswerTable>;
   /**
-   * True if an answer that no rule describes refuses at an event before a tool or a sub-agent. If unknown, it refuses.
+   * True if a hook refuses the tool call or sub-agent when its answer cannot be understood. If unknown, the hook
+   * refuses.
    */
   readonly unknownAnswerRefuses: Cell<boolean>;
-  /** The kinds of failure of a `before_tool` hook that refuse the call. If unknown, all kinds refuse it. */
+  /**
+   * The kinds of failure with which a `before_tool` hook refuses the tool call. If unknown, every failure refuses the
+   * call.
+   */
   readonly refusingFailures: Cell<readonly FailureKind[]>;
   /**
-   * Directory in which a hook starts. With `file`, a hook of the user starts in the directory of its hook file. If
-   * unknown, it starts in the workspace.
+   * The directory in which a hook starts. With `file`, a hook from the user's files starts in the directory of its hook
+   * file. If unknown, hooks start in the workspace.
    */
   readonly startsIn: Cell<'workspace' | 'package' | 'file'>;
-  /** Variables of a hook. */
+  /** The environment variables that a hook gets. */
   readonly variables: Cell<VariableTable>;
   /**
-   * Effect if a hook refuses the answer of the agent: the agent continues, or the answer is withheld. If unknown, the
-   * answer is withheld.
+   * The effect of a hook that refuses the agent's final answer: the agent continues its work, or the user does not get
+   * the answer. If unknown, the user does not get the answer.
    */
   readonly refusedAnswer: Cell<'continued' | 'withheld'>;
-  /** True if a command runs once even if several matchers of a file select it. If unknown, it runs for each matcher. */
+  /**
+   * True if a command runs only once at an event, even if several matchers in a file select it. If unknown, it runs
+   * once for each matcher.
+   */
   readonly runsOnce: Cell<boolean>;
-  /** True if hooks read transcripts in the form of Claude Code. If unknown, hooks get no transcript. */
+  /**
+   * True if hooks read the conversation from a transcript file in the form of Claude Code. If unknown, hooks get no
+   * transcript.
+   */
   readonly readsTranscripts: Cell<boolean>;
-  /** Fields that a hook reads at every event. */
+  /** The JSON fields that a hook reads from its standard input, at every event. */
   readonly input: Cell<InputTable>;
 }
 
@@ -70,60 +95,66 @@ export interface ToolTable {
   readonly aliases?: readonly string[];
 }
 
-/** The fields of a hook in a file. A field that is not listed has no effect. */
+/** Describes one hook in a hook file: the names of its fields. A field that is not listed here has no effect. */
 export interface EntryTable {
-  /** Fields that may hold the command line. The first field that is present counts. */
+  /** The names of the fields that may hold the command line. The first one that is present counts. */
   readonly command: readonly string[];
-  /** Field with a program, which runs without a shell. */
+  /** The name of the field that holds a program, which runs without a shell. */
   readonly program?: string;
-  /** True if `args` means that no shell runs the command. */
+  /** True if a hook with the field `args` runs without a shell. */
   readonly argsWithoutShell?: boolean;
   readonly timeout: readonly string[];
   readonly env?: boolean;
   readonly cwd?: boolean;
-  /** The name of the field that, if `true`, makes a failure of the hook block the action. */
+  /** The name of a field. If the field is `true`, a failure of the hook blocks the action. */
   readonly failClosed?: string;
-  /** True if Keelson reads its own field `onFailure` in files of this program. */
+  /** True if Keelson also reads its own field `onFailure` in hook files of this program. */
   readonly onFailure?: boolean;
-  /** Field with a permission rule. */
+  /** The name of the field that holds a permission rule. The hook only runs for tool calls that fit the rule. */
   readonly condition?: string;
-  /** Names of fields. If a hook has `true` in one of them, the agent does not wait for the hook. */
+  /** The names of fields. If one of them is `true`, the agent does not wait for the hook. */
   readonly background?: readonly string[];
-  /** Types of handlers. */
+  /** The types of hooks that Keelson can run: commands, and requests to an HTTP server. */
   readonly types: readonly ('command' | 'http')[];
-  /** Names of the fields of an HTTP handler. */
+  /** The names of the fields of a hook that calls an HTTP server. */
   readonly http?: { readonly url: string; readonly headers: string; readonly variables: string };
-  /** Fields that have no effect in Keelson, each with a description of the consequence. */
+  /** Fields of the program that have no effect in Keelson, each with a description of the consequence for the user. */
   readonly without?: Readonly<Record<string, string>>;
-  /** True if the program quotes the directories in a command line itself. */
+  /**
+   * True if a command line may contain the path separator as a variable, as in Gemini CLI. Keelson then replaces it
+   * before a shell reads the line.
+   */
   readonly quotesFolders?: boolean;
 }
 
-/** An event of a program. */
+/** Describes an event of the program at which hooks run. */
 export interface EventTable {
-  /** The event of Keelson at which the hooks run. If undefined, the hooks do not run, for the reason in `absent`. */
+  /** The corresponding event in Keelson. If undefined, Keelson never runs these hooks, for the reason in `absent`. */
   readonly event?: HookEvent;
-  /** The reason why the hooks of the event do not run. */
+  /** The reason why Keelson never runs the hooks of this event, for a message to the user. */
   readonly absent?: string;
-  /** True if hooks of the event can refuse something in the program. */
+  /** True if hooks of this event can refuse something in the program. */
   readonly guards?: boolean;
-  /** True if the answer of a hook at the event decides nothing in the program. */
+  /** True if the program ignores the answers of hooks at this event, because the hooks are only notified. */
   readonly notifies?: boolean;
-  /** The difference between the program and Keelson at this event. */
+  /** A description of how the event differs between the program and Keelson, for a message to the user. */
   readonly differs?: string;
   readonly after?: 'success' | 'failure';
-  /** The only tool of the event. `mcp` means the tools of MCP servers. */
+  /** The only tool at whose calls the hooks of this event run. `mcp` stands for all tools of MCP servers. */
   readonly tools?: string;
-  /** Argument that the matcher is tested with. Default: the name of the tool. */
+  /** The argument of the tool call that a matcher is compared with. Default: the name of the tool. */
   readonly subject?: 'command';
-  /** True if the program selects hooks by their matchers at the event. Otherwise it ignores matchers there. */
+  /** True if the program runs only the hooks whose matcher fits at this event. Otherwise it ignores matchers. */
   readonly matched?: boolean;
-  /** True if matchers may use the aliases of a tool. */
+  /** True if a matcher may also use the other names of a tool. */
   readonly aliases?: boolean;
   readonly input?: InputTable;
 }
 
-/** Fields of the input. A string that begins with `$` names a value; every other value stands for itself. */
+/**
+ * The JSON fields that a hook reads from its standard input. A string that begins with `$` stands for a value of the
+ * event. Every other value is passed on as it is.
+ */
 export interface InputTable {
   readonly [field: string]: `$${InputValue}` | JsonValue | InputTable;
 }
@@ -151,15 +182,15 @@ export type InputValue =
   | 'geminiRequest'
   | 'geminiResponse';
 
-/** Describes one field of a hook's answer: its type, its meaning, and the events at which it has this meaning. */
+/** Describes one field of a hook's answer: its type, its meaning, and the events at which the field counts. */
 export interface FieldTable {
   readonly type: 'text' | 'object' | 'boolean' | 'any' | 'words';
-  /** The decision that each word stands for, in upper or lower case. Any other word is an unknown answer. */
+  /** The decision that each word stands for, in upper or lower case. An answer with any other word is invalid. */
   readonly words?: Readonly<Record<string, 'refuse' | 'ask' | 'allow'>>;
   readonly means: FieldMeaning;
-  /** The only events of the program, or of Keelson, at which the field has this meaning. Default: all. */
+  /** The events at which the field counts, by their names in the program or in Keelson. Default: all. */
   readonly at?: readonly string[];
-  /** Events at which the field has no meaning. */
+  /** Events at which the field does not count, by their names in the program or in Keelson. */
   readonly notAt?: readonly string[];
 }
 
@@ -180,48 +211,66 @@ export type FieldMeaning =
   | 'request'
   | 'response';
 
-/** The effect of a refusal at an event. */
+/**
+ * The effect of a hook that refuses. For example, `cancel` stops the action, `again` makes the agent continue, and
+ * `user` only shows a message.
+ */
 export type Refusal = 'cancel' | 'again' | 'context' | 'result' | 'error-result' | 'user' | 'none';
 
-/** How the answers of a hook are read. */
+/** Describes how to read the answers of a program's hooks. */
 export interface AnswerTable {
-  /** Fields by path, such as `hookSpecificOutput.updatedInput`. `stop` and `refuse` count if the field is `false`. */
+  /**
+   * The fields of an answer by their path, such as `hookSpecificOutput.updatedInput`. A field whose meaning is `stop`
+   * or `refuse` counts if its value is `false`.
+   */
   readonly fields: Readonly<Record<string, FieldTable | readonly FieldTable[]>>;
-  /** Effect of a refusal, by the name of the event in Keelson or in the program. `*` stands for all other events. */
+  /**
+   * The effect of a refusal at each event, by the name of the event in the program or in Keelson. `*` stands for all
+   * other events.
+   */
   readonly refusal: Readonly<Record<string, Refusal>> & { readonly '*': Refusal };
   /**
-   * Effect of exit code 2 at events where it differs from `refusal`. With `stdout-context`, the model reads standard
-   * output.
+   * The effect of exit code 2 at events where it differs from `refusal`. With `stdout-context`, the model reads the
+   * standard output of the hook.
    */
   readonly exit2?: Readonly<Record<string, Refusal | 'stdout-context'>>;
-  /** Meaning of text that is not JSON, by event. Default: it is ignored. */
+  /** The meaning of an answer that is not JSON, by event. Default: it is ignored. */
   readonly text?: Readonly<Record<string, 'context' | 'user' | 'ignored' | 'unknown'>>;
-  /** The field that an answer must have, by event. An answer without the field counts as unknown. */
+  /** The path of the field that an answer must have, by event. An answer without it is invalid. */
   readonly needs?: Readonly<Record<string, string>>;
   /** Events at which answers are ignored. */
   readonly ignoredAt?: readonly string[];
-  /** True if a first line `{"async": true}` means that nobody needs to wait. */
+  /** True if an answer whose first line is `{"async": true}` means that the agent need not wait for the hook. */
   readonly detaches?: boolean;
-  /** True if standard error is read as the answer when standard output is empty. */
+  /** True if the standard error of a hook is its answer when the standard output is empty. */
   readonly readsStderr?: boolean;
-  /** True if standard output may contain progress lines, `{ "type": "progress" }`, which are not part of the answer. */
+  /**
+   * True if standard output may contain progress lines, such as `{ "type": "progress" }`. They are not part of the
+   * answer.
+   */
   readonly hasProgress?: boolean;
 }
 
-/** The environment variables of a hook. */
+/** The names of the environment variables that a hook gets, by the value that they hold. */
 interface VariableTable {
   readonly workspace: readonly string[];
   readonly package: readonly string[];
   readonly session?: readonly string[];
-  /** Variables with a fixed value, which are part of the approval. */
+  /** Variables with a fixed value. If a value changes, the user must approve the hook again. */
   readonly fixed?: Readonly<Record<string, string>>;
-  /** Variable with the data directory of a plugin. A hook outside of a plugin does not run if it names the variable. */
+  /**
+   * The variable that holds the data directory of a plugin. Only a plugin has such a directory, so a hook outside a
+   * plugin does not run if it names the variable.
+   */
   readonly data?: string;
-  /** Variables that Keelson does not set, each with a description of what is lost. */
+  /** Variables of the program that Keelson does not set, each with a description of what a hook loses without it. */
   readonly missing?: Readonly<Record<string, string>>;
 }
 
-/** Returns the event that the hook file names; undefined for a hook without `dialectEvent`. */
+/**
+ * Returns the description of the event that the hook file names. Undefined for a hook that has no event name of another
+ * program.
+ */
 export function namedEvent<Event>(
   events: Readonly<Record<string, Event>>,
   { dialectEvent }: { readonly dialectEvent?: string | undefined },

@@ -1,29 +1,30 @@
 import { isObject } from '../internal/json.js';
 
 /**
- * Functions that read values as people write them in files of other programs. All readers share these rules. Null
- * counts as absent. A number or a boolean may be in quotes, and a number may stand for a string. Capitals of a word do
- * not matter. A value that does not fit stays unchanged, so that the caller can report it.
+ * Functions that read values as people write them in files of other programs, so that all readers share the same rules.
+ *
+ * Null counts as absent. A number or a boolean may be in quotes, and a number may stand for a string. Upper and lower
+ * case do not matter in words. A value that does not fit stays unchanged, so that the caller can report it.
  */
 export const loose = {
-  /** Returns a string for a number or a boolean. */
+  /** Converts a number or a boolean to a string. */
   text: (value: unknown): unknown => (typeof value === 'number' || typeof value === 'boolean' ? String(value) : value),
-  /** Returns a number for a string with a number, such as `"10"`. */
+  /** Converts a string such as `"10"` to a number. */
   number: (value: unknown): unknown =>
     typeof value === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(value) ? Number(value) : value,
-  /** Returns a boolean for `"true"` or `"False"`. */
+  /** Converts `"true"` and `"False"` to a boolean. */
   boolean: (value: unknown): unknown => {
     const word = loose.word(value);
     return word === 'true' || word === 'false' ? word === 'true' : value;
   },
-  /** Returns a word in lower case and without blanks around it. */
+  /** Removes blanks around a word, and converts it to lower case. */
   word: (value: unknown): unknown => (typeof value === 'string' ? value.trim().toLowerCase() : value),
   texts: (value: unknown): unknown => (Array.isArray(value) ? value.map(loose.text) : value),
   textMap: (value: unknown): unknown =>
     isObject(value)
       ? Object.fromEntries(Object.entries(loose.object(value)).map(([name, item]) => [name, loose.text(item)]))
       : value,
-  /** Returns an object without the members that are null. */
+  /** Removes the members that are null from an object. */
   object: (value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
     Object.fromEntries(Object.entries(value).filter(([, item]) => item !== null)),
 };

@@ -7,8 +7,8 @@ const own = from('docs/mcp.md');
 const hooks = from('docs/shell-hooks.md');
 
 /**
- * The program Keelson. Its hook files and answers have more features than the files and answers of other programs, so
- * they have their own readers.
+ * Keelson itself, described like the other programs. Its hook files and answers have more features than this
+ * description holds, so they have their own readers.
  */
 export const native: Program = {
   id: 'native',

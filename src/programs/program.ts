@@ -1,68 +1,82 @@
 import type { Cell } from './cell.js';
 import type { HookTable } from './hook-table.js';
 
-/** The facts about one program on which Keelson relies. */
+/** Describes another program, such as Claude Code, as far as Keelson must know it to read its files. */
 export interface Program {
   readonly id: string;
-  /** The name that people read. */
+  /** The name of the program in messages to people. */
   readonly name: string;
-  /** The version that the sources describe, and the month in which they were read, as `2026-11`. */
+  /**
+   * The version of the program that the sources describe. `read` is the month in which somebody read the sources, such
+   * as `2026-11`.
+   */
   readonly version: string;
   readonly read: string;
-  /** Undefined if Keelson reads no hooks of the program. */
+  /** The hooks of the program. Undefined if Keelson does not read them. */
   readonly hooks?: HookTable | undefined;
-  /** Undefined if the program has no configuration of MCP servers. */
+  /** The files that configure MCP servers. Undefined if the program has none. */
   readonly servers?: ServerTable | undefined;
-  /** Undefined if Keelson reads no packages of the program. */
+  /** The extension packages of the program. Undefined if Keelson does not read them. */
   readonly packages?: PackageTable | undefined;
 }
 
-/** Packages of extensions. */
+/** Describes the extension packages of a program. */
 interface PackageTable {
-  /** Path of the manifest in the package. */
+  /** The path of the manifest file in a package. */
   readonly manifest: Cell<string>;
   /**
-   * A directory without a manifest is a package if it contains one of these files and directories. If the array is
-   * empty, the manifest is required.
+   * Files and directories by which a package without a manifest is recognized: a directory with at least one of them is
+   * a package. If the array is empty, a package must have a manifest.
    */
   readonly parts: Cell<readonly string[]>;
 }
 
-/** Names of the values that a program's variables stand for. */
+/** Names of the values that variables in a program's configuration can stand for, such as the path of the workspace. */
 export type PlaceName = 'workspace' | 'workspaceName' | 'home' | 'separator' | 'package';
 
-/** Configuration files of MCP servers. */
+/** Describes the files in which a program configures MCP servers. */
 export interface ServerTable {
-  /** Path endings of the configuration files of the program, such as `.vscode/mcp.json`. */
+  /** The ends of the paths of these files, such as `.vscode/mcp.json`. */
   readonly files: Cell<readonly string[]>;
-  /** Keys that lead from the top of a file to the map of servers. */
+  /**
+   * The keys that lead from the top of a file to the object with the servers. There is one list of keys for each
+   * possible place.
+   */
   readonly maps: Cell<readonly (readonly string[])[]>;
-  /** Maps the program's name of a field to Keelson's name. */
+  /** Keelson's name for each field that has another name in this program. */
   readonly fields: Cell<Readonly<Record<string, string>>>;
   /**
-   * Field of a server whose object holds the connection settings. Undefined if they are fields of the server itself.
+   * The name of a field that holds an object with the connection settings of a server. Undefined if the settings are
+   * fields of the server itself.
    */
   readonly inner: Cell<string | undefined>;
   /**
-   * Keys of the list `off`, of servers that are switched off, and of the list `on`. If there is a list `on`, all other
-   * servers are switched off.
+   * The keys of two lists in the file: `off` lists servers that are switched off, and `on` lists servers that are
+   * switched on. If the file has a list `on`, all other servers are switched off.
    */
   readonly lists: Cell<{ readonly off?: readonly string[]; readonly on?: readonly string[] }>;
   /**
-   * Unit of `timeout`. If unknown, `timeout` is in milliseconds, and a value below 1,000 is reported with a warning.
+   * The unit of the field `timeout`. If unknown, `timeout` counts milliseconds, and a value below 1,000 causes a
+   * warning, because it may be meant in seconds.
    */
   readonly timeUnit: Cell<'milliseconds' | 'seconds'>;
-  /** Directory in which a server of a package starts. If unknown, it starts in the directory of the package. */
+  /**
+   * The directory in which a server from an extension package starts. If unknown, it starts in the directory of the
+   * package.
+   */
   readonly startsIn: Cell<'workspace' | 'package'>;
-  /** Variables that are replaced in a definition. */
+  /** The variables that a server definition may contain, with the values that replace them. */
   readonly variables: Cell<Readonly<Record<string, PlaceName>>>;
-  /** Names of the variables that a server gets in its environment. */
+  /** The names of the environment variables that a server gets from the program. */
   readonly environment: Cell<readonly string[]>;
-  /** Effect of a variable without a value. If unknown, the server is unavailable. */
+  /**
+   * The effect of a variable that has no value: the server is unavailable, or the variable becomes an empty string. If
+   * unknown, the server is unavailable.
+   */
   readonly unset: Cell<'unavailable' | 'empty'>;
   /**
-   * Transport of a server with a `url` and without a `type`. With `http`, or if unknown, Streamable HTTP is tried
-   * first, then SSE.
+   * The transport of a server that has a `url` but no `type`. With `http`, or if unknown, Streamable HTTP is tried
+   * first, and then SSE.
    */
   readonly urlMeans: Cell<'http' | 'sse'>;
 }

@@ -4,7 +4,7 @@ import type { Program } from './program.js';
 const VS_CODE = 'https://code.visualstudio.com/docs/agents/reference/mcp-configuration';
 const VARIABLES = 'https://code.visualstudio.com/docs/reference/variables-reference';
 
-/** Variables of Visual Studio Code and of Cursor. */
+/** The variables of Visual Studio Code and Cursor, with the values that they stand for. */
 export const EDITOR_VARIABLES = {
   userHome: 'home',
   workspaceFolder: 'workspace',
@@ -14,7 +14,7 @@ export const EDITOR_VARIABLES = {
 
 const vscodeServers = from(VS_CODE);
 
-/** Visual Studio Code. It runs the hooks of GitHub Copilot. */
+/** Visual Studio Code. Its hooks are described with GitHub Copilot, whose hooks it runs. */
 const vscode: Program = {
   id: 'vscode',
   name: 'Visual Studio Code',
@@ -39,7 +39,7 @@ const OPENCODE = 'https://opencode.ai/docs/mcp-servers/';
 const OPENCODE_2 = 'https://opencode.ai/v2/docs/mcp-servers/';
 const opencodeServers = from(OPENCODE);
 
-/** opencode. Its hooks are modules of its own, which Keelson does not load. */
+/** opencode. Its hooks are JavaScript modules, which Keelson does not load. */
 const opencode: Program = {
   id: 'opencode',
   name: 'opencode',
@@ -86,5 +86,5 @@ const cline: Program = {
   },
 };
 
-/** The programs of which Keelson reads the MCP servers alone. */
+/** The programs of which Keelson reads the MCP servers, but no hooks or packages. */
 export const SERVER_PROGRAMS: readonly Program[] = [vscode, opencode, cline];

@@ -2,14 +2,17 @@
 export class KeyedListeners {
   private readonly listeners = new Map<string, Set<() => void>>();
 
-  /** `onUse` is called when a key gets its first listener, and when a key loses its last listener. */
+  /**
+   * Calls `onUse` with true when a key gets its first listener, and with false when the key loses its last one. A store
+   * can then subscribe only to keys in use.
+   */
   constructor(private readonly onUse: (key: string, isUsed: boolean) => void = () => {}) {}
 
   call(key: string): void {
     for (const call of this.listeners.get(key) ?? []) call();
   }
 
-  /** Returns a function that removes the listener. */
+  /** Adds a listener for a key. Returns a function that removes the listener. */
   add(key: string, listener: () => void): () => void {
     // A function that is added twice counts as two listeners.
     const call = () => listener();

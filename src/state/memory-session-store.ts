@@ -20,11 +20,14 @@ import { StoredLog } from './stored-log.js';
 
 /** Options of a MemorySessionStore. */
 export interface MemorySessionStoreOptions {
-  /** The clock that decides when a claim may be taken over. Default: the system clock. */
+  /**
+   * The clock that decides when the claim of a run has expired, so that another run may claim the session. Default: the
+   * system clock.
+   */
   readonly clock?: Clock | undefined;
 }
 
-/** The answer to an append to a conversation that is not stored. */
+/** The result of `append` for a conversation that the store does not have. */
 export const NOT_STORED: AppendAnswer = { owned: false, stored: false, released: false, length: 0, entries: [] };
 
 /**
@@ -69,7 +72,7 @@ export class MemorySessionStore implements SessionStore {
     return this.logs.get(id)?.load(query);
   }
 
-  /** The code is loaded on use: many programs list no sessions. */
+  /** Loads the code of lists at the first call, because many programs never list sessions. */
   async list(query: SessionQuery): Promise<SessionPage> {
     const { listSessions } = await import('./session-list.js');
     return listSessions(

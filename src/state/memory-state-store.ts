@@ -5,8 +5,8 @@ import { checkStatePolicy } from './state-policy.js';
 import type { StateChange, StateEntry, StatePolicy, StateScope, StateStats, StateStore } from './state-store.js';
 
 /**
- * Number of sessions that each call checks for expired values. One call adds at most one session, so expired sessions
- * do not accumulate.
+ * Number of sessions that each call of the store checks for expired values. A call adds at most one session, so two
+ * checks are enough to find all expired sessions in time.
  */
 const SWEPT_PER_CALL = 2;
 
@@ -17,8 +17,8 @@ export interface MemoryStateStoreOptions {
 }
 
 /**
- * Stores the state of extensions in the memory of this process. Uses no timer: later calls free expired values a few at a
- * time.
+ * Stores the state of extensions in the memory of this process. Expired values are freed by later calls, a few at a
+ * time. The store starts no timer.
  *
  * @example
  * const state = new MemoryStateStore();
@@ -84,7 +84,7 @@ export class MemoryStateStore implements StateStore {
     return count;
   }
 
-  /** Returns the state of a session without expired values, or undefined if nothing is left. */
+  /** Returns the state of a session without expired values, or undefined if no value is left. */
   private purged(session: string, now: number): SessionState | undefined {
     const state = this.sessions.get(session);
     state?.purge(now);
@@ -93,7 +93,7 @@ export class MemoryStateStore implements StateStore {
     return undefined;
   }
 
-  /** Removes expired values of the next few sessions. Returns the current time. */
+  /** Removes expired values from the next few sessions, in turn over all calls. Returns the current time. */
   private sweep(): number {
     const now = this.clock.now();
     for (let count = 0; count < SWEPT_PER_CALL; count += 1) {

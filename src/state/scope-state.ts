@@ -1,6 +1,6 @@
 import type { EvictedState } from './state-store.js';
 
-/** A stored value, with the time of its last use. */
+/** A stored value of an extension, with the time of its last use. */
 export interface StateValue {
   readonly key: string;
   readonly text: string;
@@ -13,9 +13,9 @@ export interface StateValue {
 /** The values of one extension in one session. */
 export class ScopeState {
   bytes = 0;
-  /** The earliest time at which a value expires. */
+  /** A time before which no value expires, so that `purge` has nothing to do. */
   private dueAt = Number.POSITIVE_INFINITY;
-  /** The least recently used value is first. */
+  /** The values by key, the least recently used value first. */
   private readonly values: Map<string, StateValue> = new Map();
 
   get size(): number {
@@ -49,7 +49,7 @@ export class ScopeState {
     }
   }
 
-  /** Removes the least recently used values until the scope is within `room`. */
+  /** Removes the least recently used values until the other values fit into `room`. Returns the removed values. */
   shrink(room: { readonly bytes: number; readonly keys: number }): EvictedState[] {
     const evicted: EvictedState[] = [];
     for (const { key, bytes } of this.values.values()) {

@@ -3,14 +3,14 @@ import { text } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { SessionDetails } from './session-store.js';
 
-/** Rules of the details of a session. */
+/** The rules that the owner, the title and the data of a session must meet. */
 export const detailRules = {
   owner: text,
   title: text,
   data: { expected: 'an object that JSON can represent', accepts: isJsonObject },
 } satisfies OptionTable<SessionDetails>;
 
-/** Returns a copy of the details. Throws an OptionInvalidError if one is invalid. */
+/** Returns a deep copy of the details. Throws an OptionInvalidError if a field is invalid. */
 export function copyDetails(details: SessionDetails): SessionDetails {
   validateOptions(details, detailRules);
   return JSON.parse(JSON.stringify(details));

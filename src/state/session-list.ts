@@ -2,7 +2,7 @@ import { required, text, whole } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { SessionPage, SessionQuery, SessionSummary } from './session-store.js';
 
-/** A position in a list of sessions. The next page starts after it. */
+/** The position of a session in a sorted list of sessions. The next page starts after the last position of a page. */
 export interface ListPosition {
   readonly updatedAt: number;
   readonly id: string;
@@ -24,14 +24,14 @@ export function resolveSessionQuery(query: SessionQuery) {
   return { owner, limit, after: positionOf(after) };
 }
 
-/** Returns a page of at most `limit` sessions. If more are found, it names the next page. */
+/** Returns a page of the first `limit` sessions. If more sessions were found, the page has a `next`. */
 export function pageOf(found: readonly SessionSummary[], limit: number): SessionPage {
   const sessions = found.slice(0, limit);
   const last = sessions.at(-1);
   return { sessions, next: last !== undefined && found.length > limit ? cursorOf(last) : undefined };
 }
 
-/** Selects and sorts the sessions of one page. */
+/** Returns one page of the sessions that the query selects, the session with the latest entry first. */
 export function listSessions(all: Iterable<SessionSummary>, query: SessionQuery): SessionPage {
   const { owner, limit, after } = resolveSessionQuery(query);
   const later = [...all].filter(
@@ -40,12 +40,12 @@ export function listSessions(all: Iterable<SessionSummary>, query: SessionQuery)
   return pageOf(later.sort(comparePositions), limit);
 }
 
-/** Returns the `next` of a page that ends with this session. */
+/** Returns the value of `next` for a page whose last session is this one. */
 export function cursorOf({ updatedAt, id }: ListPosition): string {
   return JSON.stringify([updatedAt, id]);
 }
 
-/** Compares two sessions: the one with the latest entry comes first. */
+/** Sorts sessions by their latest entry, newest first. Sessions with the same time are sorted by id. */
 export function comparePositions(a: ListPosition, b: ListPosition): number {
   return b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : 1);
 }

@@ -2,15 +2,17 @@ import { ScopeState, type StateValue } from './scope-state.js';
 import { entryBytes, MAX_SCOPE_KEYS } from './state-key.js';
 import type { StateChange, StateEntry, StatePeek, StatePolicy, StateStats, StateView } from './state-store.js';
 
-/** The time of a use, and the policy that applies to it. */
+/** The current time, and the policy for the value that is read or written. */
 export interface StateUse {
   readonly now: number;
   readonly policy: StatePolicy;
 }
 
-/** The state of all extensions in one session. Has no clock: methods that need the time receive it. */
+/**
+ * The state of all extensions in one session. Has no clock: the caller passes the time to each method that needs it.
+ */
 export class SessionState {
-  /** The time at which all values of the session expire. */
+  /** The time at which the session expires with all its values, in milliseconds since the epoch. */
   end = Number.POSITIVE_INFINITY;
   private readonly scopes: Map<string, ScopeState> = new Map();
 
@@ -52,7 +54,10 @@ export class SessionState {
     this.end = now + policy.sessionTtlMs;
   }
 
-  /** Removes one value, all values of an extension, or all values. Returns the number of removed values. */
+  /**
+   * Removes the value of a key, all values of an extension, or, without arguments, all values. Returns the number of
+   * removed values.
+   */
   clear(extension?: string, key?: string): number {
     const before = this.size;
     if (extension === undefined) this.scopes.clear();
@@ -75,7 +80,10 @@ export class SessionState {
     return { bytes: this.bytes, extensions: Object.fromEntries(extensions) };
   }
 
-  /** Returns the most recently used values of each extension, up to the number of bytes. Does not count as a use. */
+  /**
+   * Returns the most recently used values of each extension, up to `extensionBytes` per extension. Does not restart any
+   * lifetime.
+   */
   view({ extensions, extensionBytes }: StatePeek): StateView {
     const values: StateView['values'][number][] = [];
     const complete: string[] = [];
@@ -98,12 +106,12 @@ export class SessionState {
     this.scopeOf(extension).put(value);
   }
 
-  /** Returns a value. Does not count as a use. */
+  /** Returns a value without restarting its lifetime. */
   peek(extension: string, key: string): StateValue | undefined {
     return this.scopes.get(extension)?.get(key);
   }
 
-  /** Returns every value with its extension. Within an extension, the least recently used value is first. */
+  /** Yields every value with its extension. Within an extension, the least recently used value is first. */
   *list(): Generator<readonly [extension: string, value: StateValue]> {
     for (const [extension, scope] of this.scopes) for (const value of scope.list()) yield [extension, value];
   }

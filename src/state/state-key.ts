@@ -5,7 +5,10 @@ export const MAX_SCOPE_KEYS = 10_000;
 /** Maximum length of a key in UTF-16 code units. */
 export const MAX_KEY_LENGTH = 512;
 
-/** A key of extension state is empty, too long or not a string. Nothing was read or changed. */
+/**
+ * A key of extension state is invalid: empty, longer than 512 UTF-16 code units, or not a string. Thrown before
+ * anything is read or changed.
+ */
 export class StateKeyError extends KeelsonError {
   readonly code = 'ERR_STATE_KEY';
 
@@ -22,7 +25,7 @@ export function checkStateKey(key: string): void {
   if (typeof key !== 'string' || key.length === 0 || key.length > MAX_KEY_LENGTH) throw new StateKeyError(key);
 }
 
-/** Returns the size of a stored value: the bytes of its key and its string. */
+/** Returns the size of a stored value in bytes of UTF-8: its key and its string. */
 export function entryBytes(key: string, text: string): number {
   return utf8Bytes(key) + utf8Bytes(text);
 }

@@ -23,8 +23,8 @@ const rules = {
 } satisfies OptionTable<StatePolicyOptions>;
 
 /**
- * Fills in the defaults of a policy. A value lives 1 hour, and a session 24 hours. One extension may store 10 MB in a
- * session, and all extensions together 64 MiB.
+ * Fills in the defaults of a policy. By default, a value lives 1 hour, and a session 24 hours. One extension may store
+ * 10 MB in a session, and all extensions together 64 MiB.
  */
 export function resolveStatePolicy(options: StatePolicyOptions = {}): StatePolicy {
   validateOptions(options, rules);

@@ -14,42 +14,45 @@ import type {
   StoredRecord,
 } from './session-store.js';
 
-/** A claim, with the token that proves it. */
+/** The claim of a run on a conversation, with the token that proves it. */
 export interface HeldClaim extends SessionHolder {
   readonly token: string;
 }
 
-/** A claim is kept for this multiple of its lifetime while its process is known to be alive. */
+/** While the process of a run is known to be alive, its claim lasts for this many lifetimes without a renewal. */
 export const KEPT_LIFETIMES = 10;
 
 /**
- * The record and the claim of one conversation. Implements the rules of the store contract, without a clock and without
- * storage.
+ * The entries and the claim of one conversation. Implements the rules of `SessionStore` for any storage. The caller
+ * passes the time, and stores the entries.
  */
 export class StoredLog {
   uid = '';
   details: SessionDetails = {};
   createdAt = 0;
   updatedAt = 0;
-  /** The position of the first entry that the model reads. */
+  /** The position of the first entry that the next model call needs. */
   context = 0;
-  /** The run whose calls wait for a decision. Null if nothing waits. */
+  /** The id of the run that waits for a decision. Null if no run waits. */
   waits: string | null = null;
   held: HeldClaim | undefined = undefined;
-  /** The number of entries before the first one in memory. */
+  /** The number of older entries that are stored but not in memory. */
   start = 0;
-  /** Returns true for the id of an entry before `start`. */
+  /** Returns true if one of the older entries that are not in memory has this id. */
   isOlder: (id: string) => boolean = () => false;
   readonly entries: Entry[] = [];
-  /** The ids of entries in memory. `has` adds new entries, so that reading a log takes no time for the ids. */
+  /**
+   * The ids of the entries in memory. Filled by `has` on its first use, so that reading a log does not take time for
+   * it.
+   */
   private readonly ids = new Set<string>();
 
-  /** The number of entries. */
+  /** The number of entries, including entries that are not in memory. */
   get length(): number {
     return this.start + this.entries.length;
   }
 
-  /** Returns the selected entries. */
+  /** Returns the entries that the query selects. */
   load({
     known,
     from = 'start',
@@ -63,7 +66,10 @@ export class StoredLog {
     return { uid, length, offset, entries: this.slice(offset, before), ...(holder && { holder }) };
   }
 
-  /** `isAlive` is true if the process of the expired claim is known to be alive. */
+  /**
+   * Claims the conversation for a run. Refuses the claim while another claim has not expired, or while the process of
+   * the other run is known to be alive (`isAlive`).
+   */
   claim(claim: SessionClaim, now: number, isAlive = false): ClaimAnswer {
     const { token, run, by, ttlMs, known, details = {} } = claim;
     const { held } = this;
@@ -76,7 +82,7 @@ export class StoredLog {
     return { ...record, claimed: true, ...(isOther && { lost: held.run }) };
   }
 
-  /** Adds entries. Calls `added` with each new entry. */
+  /** Adds the entries that are not stored yet, if the token holds the claim. Calls `added` with each of them. */
   append(append: SessionAppend, now: number, added: (entry: Entry) => void = () => {}): AppendAnswer {
     const { token, length, entries, context, waits, release } = append;
     const isHolder = this.held?.token === token;
@@ -99,7 +105,10 @@ export class StoredLog {
     return true;
   }
 
-  /** Adds a post. Drops a stop whose run neither holds the claim nor waits for decisions. */
+  /**
+   * Adds a post, and calls `added` with each new entry. Drops a request to stop a run if the run neither holds the
+   * claim nor waits for decisions.
+   */
   post(post: Entry, now: number, added: (entry: Entry) => void = () => {}): PostAnswer {
     const isNew = this.add(post, now);
     if (isNew) {
@@ -123,14 +132,14 @@ export class StoredLog {
     return { ...copyDetails(details), id, length, createdAt, updatedAt };
   }
 
-  /** Adds an entry. Returns false if it is already stored. */
+  /** Adds an entry. Returns false if an entry with this id is already stored. */
   add(entry: Entry, now: number): boolean {
     if (this.has(entry.id)) return false;
     this.put(entry, now);
     return true;
   }
 
-  /** Adds a new entry. */
+  /** Adds an entry that is known to be new. */
   put(entry: Entry, now: number): void {
     if (this.length === 0) this.createdAt = now;
     this.updatedAt = now;
@@ -154,7 +163,10 @@ export class StoredLog {
   }
 }
 
-/** For a stop, returns its run and the entry that drops the stop. Returns undefined for another post. */
+/**
+ * If a post asks to stop a run, returns the id of the run and an entry that drops the request. Otherwise returns
+ * undefined.
+ */
 export function stopIn({ id, at, body }: Entry): { readonly run: string; readonly dropped: Entry } | undefined {
   if (body.type !== 'post' || body.post.type !== 'stop') return undefined;
   const why = 'That run does not own the conversation.';

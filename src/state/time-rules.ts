@@ -4,7 +4,9 @@ import type { OptionRule } from '../internal/options/validate.js';
 
 const MAX_LIFETIME_MS = 1000 * 365 * 24 * 60 * 60 * 1000;
 
-/** Accepts whole milliseconds, by default up to the limit of timers. */
+/**
+ * Returns a rule that accepts whole milliseconds from 1 to `most`, which is the limit of timers if you leave it out.
+ */
 export function wholeMs(most: number = MAX_TIMER_MS): OptionRule {
   return {
     expected: `a whole number of milliseconds from 1 to ${most}`,
@@ -13,8 +15,8 @@ export function wholeMs(most: number = MAX_TIMER_MS): OptionRule {
 }
 
 /**
- * Accepts the lifetime of stored data: Infinity, or at most a thousand years, which a database can add to the current
- * time.
+ * Accepts the lifetime of stored data in milliseconds. Allows Infinity, or at most a thousand years, which a database
+ * can still add to the current time.
  */
 export const lifetimeMs: OptionRule = {
   expected: `${wholeMs(MAX_LIFETIME_MS).expected}, or Infinity`,

@@ -160,6 +160,8 @@ describe('an agent inside of a durable run', () => {
 
     const { history } = await agent.run('Hi.');
 
-    expect(JSON.stringify(history)).toContain('has the options of another engine than the run around it');
+    expect(JSON.stringify(history)).toContain(
+      'has the options of another engine than the agent that runs it as a tool',
+    );
   });
 });

@@ -37,7 +37,7 @@ describe('the options of durable', () => {
     const agent = new Agent(engine.options({ model: model(), lifecycle: [{ name: 'audit' }] }));
 
     expect(String(await rejectionOf(agent.run('Hi.')))).toContain(
-      '`hooks` names "audits", but no lifecycle has this name. Lifecycles: audit.',
+      '`hooks` names "audits", but the agent has no lifecycle of this name. Its lifecycles are: audit.',
     );
   });
 

@@ -4,27 +4,30 @@ import { DurableSetupError } from '../error.js';
 
 /** The members of the `DBOS` class that the adapter uses. */
 export interface DbosStepSdk {
-  /** The id of the workflow that is running, or undefined outside workflows. */
+  /** The id of the running workflow, or undefined outside workflows. */
   readonly workflowID: string | undefined;
-  /** The status of the current step. Undefined outside steps. */
+  /** The status of the running step, with a signal for its cancellation. Undefined outside steps. */
   readonly stepStatus: { readonly cancelSignal: AbortSignal } | undefined;
-  /** True in a workflow, but not in one of its steps. */
+  /** True in the function of a workflow, but false inside one of its steps. */
   isInWorkflow(): boolean;
   /** Runs a step of the current workflow, or returns its stored result. */
   runStep<T>(step: () => Promise<T>, config: { readonly name: string }): Promise<T>;
-  /** Returns the stored steps of a workflow. */
+  /** Returns the stored steps of a workflow, in order. */
   listWorkflowSteps(workflowID: string): Promise<readonly { readonly name: string }[] | undefined>;
-  /** Writes to the log of the application. */
+  /** The application's logger. */
   readonly logger: Pick<Console, 'error'>;
-  /** Waits for a message with this topic to the current workflow. Resolves with null after the time limit. */
+  /**
+   * Waits until another process sends a message with this topic to the current workflow. Resolves with null after the
+   * time limit.
+   */
   recv<T>(topic: string, options: { readonly timeoutSeconds: number }): Promise<T | null>;
 }
 
 const PACKAGE = '@dbos-inc/dbos-sdk';
 
 /**
- * Loads the SDK. A program that imports the package gets the same instance, because the package has only a CommonJS
- * build. `import()` would make `dbosStep` asynchronous.
+ * Loads the DBOS SDK, as the same copy that a program gets by importing the package. Uses `require`, because `import()`
+ * would make `dbosStep` asynchronous.
  */
 export function loadDbos(): DbosStepSdk {
   try {

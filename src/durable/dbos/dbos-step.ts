@@ -9,22 +9,22 @@ import { type DecisionOptions, type DecisionRequest, defineStep, type Step, type
 import { type DbosStepSdk, loadDbos } from './dbos-sdk.js';
 import { isCancelled, WorkflowSteps } from './workflow-steps.js';
 
-/** The data that `notify` receives when a DBOS workflow waits for decisions. */
+/** The data that your callback `notify` receives when a DBOS workflow waits for decisions on tool calls. */
 export interface DbosDecisionRequest extends DecisionRequest {
-  /** The topic of the message with the decisions. Unique among all workflows. */
+  /** Send the decisions to the workflow with this topic. Unique among all workflows. */
   readonly id: string;
-  /** The workflow that receives the message. */
+  /** The id of the workflow that waits for the decisions. */
   readonly workflowId: string;
 }
 
-/** The steps of one DBOS workflow. */
+/** The steps of one DBOS workflow, for the option `step` of `durable`. */
 export interface DbosStep extends Step {
   /**
-   * Waits in DBOS until the pending calls of a suspended run have decisions. `notify` receives the topic on which the
-   * workflow waits.
+   * Waits in DBOS until somebody has decided on the pending tool calls of a suspended run. `notify` receives the topic
+   * on which the workflow waits.
    *
-   * Another process sends the decisions: `DBOS.send(workflowId, { '<call id>': 'approve' }, id)`. Invalid decisions are
-   * refused: `notify` receives the problem and a new id.
+   * Another process sends the decisions: `DBOS.send(workflowId, { '<call id>': 'approve' }, id)`. If the decisions are
+   * invalid, `notify` is called again, with the problem and a new id.
    */
   decisions(
     result: Pick<RunResult, 'pending'>,
@@ -33,8 +33,8 @@ export interface DbosStep extends Step {
 }
 
 /**
- * Makes the steps of a DBOS workflow. Call it in the workflow function, once for each execution. Steps that begin at the
- * same time run in parallel.
+ * Creates the steps of a DBOS workflow. Call it in the workflow function, once for each execution. Steps that begin at
+ * the same time run in parallel.
  *
  * `dbos` is the `DBOS` class. Default: the class of the installed `@dbos-inc/dbos-sdk`. Pass the class if a bundler has
  * copied the SDK into your program. Throws DurableSetupError outside a workflow.
@@ -100,7 +100,7 @@ const SDK = {
   expected: 'the `DBOS` class of the SDK',
 };
 
-/** DBOS requires a time limit for each wait, so this stands for no limit. */
+/** A century, which stands for no time limit, because DBOS requires a limit for each wait. */
 const CENTURY_SECONDS = 100 * 365 * 24 * 3600;
 
 const OUTSIDE =

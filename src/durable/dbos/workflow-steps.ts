@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { DurableSetupError, ReplayMismatchError } from '../error.js';
 import type { DbosStepSdk } from './dbos-sdk.js';
 
-/** The steps of one workflow. */
+/** The steps of one DBOS workflow. */
 export class WorkflowSteps {
   /** The names of the steps that this attempt has started. */
   private readonly asked: string[] = [];
@@ -13,8 +13,8 @@ export class WorkflowSteps {
   ) {}
 
   /**
-   * Runs a step, or returns its stored result. Rejects with a ReplayMismatchError if DBOS has stored another step at
-   * this position.
+   * Runs a step, or returns its stored result. Rejects with a ReplayMismatchError if DBOS has stored a step with
+   * another name in its place.
    */
   async run<T>(name: string, work: () => Promise<T>): Promise<T> {
     const { dbos, id } = this;
@@ -41,8 +41,10 @@ export class WorkflowSteps {
   }
 
   /**
-   * Waits forever, so that a later launch of the program continues the workflow. DBOS would end the workflow if its
-   * function threw.
+   * Logs why the program does not match the stored steps, and never resolves. The workflow then stays pending, and a
+   * later version of the program can continue it.
+   *
+   * If the workflow function threw an error instead, DBOS would end the workflow.
    */
   refuse({ message }: ReplayMismatchError): Promise<never> {
     this.dbos.logger.error(`Workflow "${this.id}" waits for another version of the program. ${message}`);
@@ -50,15 +52,18 @@ export class WorkflowSteps {
   }
 }
 
-/** Runs a function outside the current workflow. */
+/** Runs a function as if it were called outside every workflow. */
 const outside = AsyncLocalStorage.snapshot();
 
-/** True for the error of a cancelled workflow. */
+/** True for the error with which DBOS cancels a workflow. */
 export function isCancelled(error: unknown): boolean {
   return codeOf(error) === WORKFLOW_CANCELLED;
 }
 
-/** Returns an error if the step is stored under another name. Returns undefined for any other error. */
+/**
+ * Returns a ReplayMismatchError if DBOS reports that a step with another name is stored. Returns undefined for any
+ * other error.
+ */
 function mismatchOf(error: unknown, name: string): ReplayMismatchError | undefined {
   if (codeOf(error) !== UNEXPECTED_STEP) return undefined;
   const { message } = error as Error;
@@ -70,13 +75,15 @@ function codeOf(error: unknown): unknown {
   return (Object(error) as { readonly dbosErrorCode?: unknown }).dbosErrorCode;
 }
 
-/** The codes of a DBOSWorkflowCancelledError and of a DBOSUnexpectedStepError, which the SDK does not export. */
+/**
+ * The DBOS error codes for a cancelled workflow and for a step with an unexpected name. The SDK does not export them.
+ */
 const WORKFLOW_CANCELLED = 24;
 const UNEXPECTED_STEP = 26;
 
 function elsewhere(name: string, id: string, { workflowID }: DbosStepSdk): DurableSetupError {
-  const place =
-    workflowID === id ? 'inside another step' : `in ${workflowID === undefined ? 'no workflow' : `"${workflowID}"`}`;
+  const where = workflowID === undefined ? 'outside every workflow' : `in workflow "${workflowID}"`;
+  const place = workflowID === id ? 'inside another step' : where;
   return new DurableSetupError(
     `Step "${name}" of workflow "${id}" began ${place}. ` +
       'Create the step, the lifecycle and the agent in the workflow function, and await the run there.',
@@ -84,7 +91,8 @@ function elsewhere(name: string, id: string, { workflowID }: DbosStepSdk): Durab
 }
 
 /**
- * Rejects when the workflow is cancelled, so that the run aborts its calls. DBOS then stores no result for the step.
+ * Runs the work of a step, but rejects as soon as the workflow is cancelled. The run then aborts its calls, and DBOS
+ * stores no result for the step.
  */
 async function untilCancelled<T>(dbos: DbosStepSdk, work: () => Promise<T>): Promise<T> {
   const signal = dbos.stepStatus?.cancelSignal;

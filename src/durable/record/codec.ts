@@ -4,38 +4,38 @@ import { type Awaitable, isPromise } from '../../internal/promise.js';
 import { BlobStoreError, StepDataError } from '../error.js';
 import type { BlobStore } from '../step.js';
 
-/** The key that marks an object as a replacement for a value that JSON cannot represent. */
+/** The key that marks a stored object as a replacement, such as for a byte array, which JSON cannot represent. */
 const MARK = '$keelson';
 
-/** How the bytes of a step are stored. */
+/** Decides where the byte arrays in the result of a step are stored. */
 export interface CodecOptions {
   readonly blobs?: BlobStore | undefined;
-  /** Bytes above this length are stored in `blobs`. */
+  /** Byte arrays above this length are stored in `blobs`. */
   readonly maxInlineBytes: number;
 }
 
-/** The step that a value belongs to. */
+/** The name and the key of the step whose value is stored or restored. */
 export interface StepRef {
   readonly name: string;
   readonly key: string;
 }
 
-/** Converts the values of steps to JSON and back. */
+/** Converts the results of steps to JSON and back. */
 export class Codec {
   constructor(private readonly options: CodecOptions) {}
 
   /**
-   * Converts a value to JSON. Bytes become base64, or a reference to the blob store.
+   * Converts a value to JSON. A byte array becomes base64 or, if it is large, a reference to the blob store.
    *
-   * Throws StepDataError, or rejects with BlobStoreError if the store fails. Returns a promise only if the value has
-   * bytes, and makes no copy otherwise.
+   * Throws StepDataError if the value is not JSON. Rejects with BlobStoreError if the blob store fails. Returns a
+   * promise only if it must convert something. Otherwise returns the value itself, not a copy.
    */
   encode(value: unknown, step: StepRef): Awaitable<JsonValue> {
     if (value === undefined || typeof value === 'function' || typeof value === 'symbol') return null;
     return isBare(value) ? (value as JsonValue) : this.packed(value, step);
   }
 
-  /** Restores a value that `encode` converted. Returns a promise only if the value has bytes. */
+  /** Restores a value that `encode` has converted. Returns a promise only if bytes must be read from the blob store. */
   decode(json: JsonValue, step: StepRef): Awaitable<unknown> {
     if (!isObject(json) || json[MARK] !== 'packed') return json;
     return unpack(json.value, (key) => this.blobOf(key, step));
@@ -74,10 +74,15 @@ export class Codec {
   }
 }
 
-/** Values below this depth are not converted, so that `JSON.stringify` reports a cycle. */
+/**
+ * Values nested deeper than this are not converted. They are probably part of a cycle, which `JSON.stringify` then
+ * reports.
+ */
 const MAX_DEPTH = 1_000;
 
-/** True if JSON can represent a value, and no object in it looks like a marked object. Allocates nothing. */
+/**
+ * True if a value is JSON already and has no key `$keelson`, so that nothing must be converted. Allocates no memory.
+ */
 function isBare(value: unknown, depth = 0): boolean {
   if (typeof value === 'bigint' || depth > MAX_DEPTH) return false;
   if (typeof value !== 'object' || value === null) return true;
@@ -97,7 +102,10 @@ function stringify(json: unknown, step: StepRef): string | undefined {
   }
 }
 
-/** Replaces bytes with marked objects. An object that already looks marked is wrapped, so that `unpack` restores it. */
+/**
+ * Replaces byte arrays with marked objects. An object that has the marking key itself is wrapped, so that `unpack`
+ * restores it.
+ */
 function pack(value: unknown, packBytes: (bytes: Uint8Array) => object, depth = 0): unknown {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value;
   if (value instanceof Uint8Array) return packBytes(value);
@@ -109,7 +117,7 @@ function pack(value: unknown, packBytes: (bytes: Uint8Array) => object, depth = 
   return MARK in packed ? { [MARK]: 'object', value: packed } : packed;
 }
 
-/** Undoes `pack`. Returns a promise only if a blob must be read. */
+/** Reverses `pack`. Returns a promise only if a blob must be read. */
 function unpack(json: unknown, blobOf: (key: string) => Promise<Uint8Array>): unknown {
   if (Array.isArray(json))
     return joined(

@@ -2,17 +2,17 @@ import type { Run } from '../../agent/run/run.js';
 import { type Clock, systemClock } from '../../internal/clock.js';
 import { stepScope } from './scope.js';
 
-/** The time of an execution: the end of its last step. The same in each attempt. */
+/** The time that an execution sees between its steps: the end of its last step. A replay sees the same times. */
 export class ExecutionTime {
   private now = 0;
-  /** Maps the clock of each run to the clock of its agent. */
+  /** The real clock of an agent, by the clock that its runs see. */
   private readonly bases = new WeakMap<Clock, Clock>();
-  /** The clock of the first agent. It gives the time to steps outside a run. */
+  /** The clock of the first agent, for steps outside a run. */
   private first: Clock | undefined = undefined;
 
   /**
-   * Returns a clock that shows the time of the execution. Timers, and the time inside steps, come from the clock
-   * `base`.
+   * Returns a clock that shows the time of the execution, which a replay repeats. Timers and the time inside a step
+   * come from the clock `base`.
    */
   clockOver(base: Clock): Clock {
     this.first ??= base;
@@ -26,17 +26,17 @@ export class ExecutionTime {
     return clock;
   }
 
-  /** True for a clock of this execution. */
+  /** True for a clock that `clockOver` of this object has returned. */
   has(clock: Clock): boolean {
     return this.bases.has(clock);
   }
 
-  /** Returns the clock of the agent of a run. */
+  /** Returns the real clock of the run's agent. */
   baseOf(run: Run | undefined): Clock {
     return (run && this.bases.get(run.context.clock)) ?? this.first ?? systemClock;
   }
 
-  /** Sets the time at the end of a step. */
+  /** Sets the time to the end of a step. The time never goes back. */
   advance(at: number): void {
     this.now = Math.max(this.now, at);
   }

@@ -5,13 +5,16 @@ import { LifecycleError, RejectedError, RunAbortedError } from '../../lifecycle/
 import { ModelError, type ModelErrorKind } from '../../model/run-error.js';
 import { StepFailedError } from '../error.js';
 
-/** Depth of the chain of causes that is stored. */
+/** The largest number of nested causes that are stored with an error. */
 const MAX_CAUSES = 5;
 
-/** An error as a step stores it. */
+/** An error as JSON, as the result of a step contains it. */
 export type FailureJson = { readonly [key: string]: JsonValue };
 
-/** Converts an error to JSON. Members that only some error classes have are stored only for these classes. */
+/**
+ * Converts an error to JSON. Fields such as `retryable` of a ModelError are stored for the error classes that have
+ * them.
+ */
 export function failureToJson(error: unknown, depth = 0): FailureJson {
   const { name, code, status, cause } = Object(error) as Record<string, unknown>;
   const json: Record<string, JsonValue> = { message: describeError(error) };
@@ -27,7 +30,10 @@ export function failureToJson(error: unknown, depth = 0): FailureJson {
   return json;
 }
 
-/** Restores an error. An error that ends a run gets its class back; any other error becomes a StepFailedError. */
+/**
+ * Restores an error from JSON. A ModelError, a RejectedError and a LifecycleError get their class back. Any other error
+ * becomes a StepFailedError.
+ */
 export function failureFromJson(json: FailureJson): Error {
   const { message, name, code, cause } = json;
   const restored = isObject(cause) ? failureFromJson(cause as FailureJson) : undefined;
@@ -39,13 +45,16 @@ export function failureFromJson(json: FailureJson): Error {
   return restored === undefined ? error : Object.assign(error, { cause: restored });
 }
 
-/** Restores the error of an aborted run. */
+/** Restores the error with which a run was aborted. */
 export function abortFromJson(json: FailureJson): Error {
   if (json.name === 'RunTimeoutError') return new RunTimeoutError(Number(json.timeoutMs));
   return new RunAbortedError(failureFromJson((isObject(json.cause) ? json.cause : json) as FailureJson));
 }
 
-/** True for an error that ends a run and names its source. */
+/**
+ * True for a ModelError, a RejectedError or a LifecycleError. When such an error is restored, it ends the run as it did
+ * in the earlier attempt.
+ */
 export function endsRun(error: unknown): boolean {
   return error instanceof KeelsonError && ['ModelError', 'RejectedError', 'LifecycleError'].includes(error.name);
 }
@@ -54,7 +63,7 @@ function modelJson({ model, kind, retryable, retryAfterMs }: ModelError): Record
   return { model, kind, retryable, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
-/** Returns a cause for a restored ModelError, with the hints that the class reads from its cause. */
+/** Returns a cause for a restored ModelError. The class reads its kind, status and retry delay from the cause. */
 function modelCause({ kind, status, retryable, retryAfterMs }: FailureJson, cause: Error | undefined): object {
   const hints = { kind: kind as ModelErrorKind, status, retryable, retryAfterMs };
   return Object.assign(cause ?? new StepFailedError('unknown error', 'Error', undefined), hints);

@@ -11,41 +11,44 @@ import type { OpenStep } from './step-order.js';
 /** A step to run. */
 export interface StepRequest extends StepInfo {
   readonly name: string;
-  /** The run that the step belongs to. */
+  /** The run to which the step belongs. Undefined for a step outside a run. */
   readonly run?: Run | undefined;
 }
 
-/** The JSON value that the engine stores for a step. */
+/**
+ * The record of a finished step that the engine stores as JSON: the result, the time, and the changes that the step
+ * made to its run.
+ */
 export interface StepRecord {
   /** Time at the end of the step, in milliseconds since the epoch. */
   readonly at: number;
-  /** The position of the result in the order of the results of parallel steps. */
+  /** The position of this result among all results of the execution, in the order in which the steps ended. */
   readonly number: number;
   readonly value?: JsonValue;
   readonly error?: FailureJson;
-  /** The error of a run that was aborted during the step. */
+  /** The error with which the run was aborted during the step. */
   readonly aborted?: FailureJson;
-  /** The number of enclosing runs that were aborted too. */
+  /** The number of runs around the run that were aborted with it. */
   readonly around?: number;
   readonly effects?: JsonValue;
 }
 
-/** A call of a step's function in this process. */
+/** The execution of a step's function in this attempt. Absent for a step whose stored result is returned. */
 export interface Execution {
   readonly place: OpenStep;
   error?: unknown;
-  /** Rejects the step, and ends this attempt. */
+  /** Ends this attempt of the execution without a result of the step. */
   readonly lose: (error: unknown) => void;
 }
 
-/** A step whose function is running, and the codec for its record. */
+/** A step whose function is running, with the codec that will encode its result. */
 interface Recording {
   readonly request: StepRequest;
   readonly executed: Execution;
   readonly codec: Codec;
 }
 
-/** Calls the function of a step, and encodes its result or its error. */
+/** Calls the function of a step. Returns its result or its error in the form in which it is stored. */
 export async function outcomeOf(
   recording: Recording,
   work: () => Promise<unknown>,
@@ -58,7 +61,10 @@ export async function outcomeOf(
   }
 }
 
-/** Encodes the effects of a step on its run. If the effects cannot be stored, the step fails. */
+/**
+ * Encodes the changes that a step has made to its run, such as added messages. If they cannot be stored, the step
+ * fails.
+ */
 export async function effectsOf(
   recording: Recording,
   scope: StepScope,
@@ -76,8 +82,8 @@ export async function effectsOf(
 }
 
 /**
- * Returns the JSON of an error. This attempt throws the error itself. Throws the error at once if it must not be
- * stored.
+ * Returns an error as JSON for the engine, and remembers the error itself for this attempt. Throws the error at once if
+ * it is temporary, because it must not be stored.
  */
 function storedError({ request, executed }: Recording, error: unknown): FailureJson {
   if (error instanceof BlobStoreError || (request.kind === 'session' && isTemporary(error))) throw error;

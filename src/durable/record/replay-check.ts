@@ -3,9 +3,9 @@ import { RejectedError } from '../../lifecycle/run-failure.js';
 import { ReplayMismatchError } from '../error.js';
 import type { Step } from '../step.js';
 
-/** Checks that the program matches the stored steps of an execution. */
+/** Checks that the program takes the steps that the engine has stored in earlier attempts. */
 export class ReplayCheck {
-  /** The runs that have done new work in this attempt, so that no stored step of them follows. */
+  /** The runs that have executed a step in this attempt. The engine has no stored steps of such a run left. */
   private readonly fresh = new WeakSet<Run>();
   private refused: ReplayMismatchError | undefined = undefined;
 
@@ -15,29 +15,29 @@ export class ReplayCheck {
     return this.refused !== undefined;
   }
 
-  /** Called when a run does work that is not a stored step. */
+  /** Records that a run executes a step itself, instead of getting a stored result. */
   begin(run: Run): void {
     this.fresh.add(run);
   }
 
-  /** Called with the error that ends this attempt. */
+  /** Records the error that ends this attempt, if it is a mismatch with the stored steps. */
   end(error: unknown): void {
     if (error instanceof ReplayMismatchError) this.refused ??= error;
   }
 
-  /** Calls `refuse` of the engine if the program was refused. Otherwise resolves at once. */
+  /** Calls the engine's function `refuse` if this program does not match the stored steps. Otherwise does nothing. */
   async keep(): Promise<void> {
     if (this.refused !== undefined) await this.step.refuse?.(this.refused);
   }
 
-  /** True if further stored steps of the run are possible. */
+  /** True if the engine may have stored steps of this run that the run has not reached. */
   mayFollow(run: Run): boolean {
     return this.step.unread !== undefined && !this.fresh.has(run);
   }
 
   /**
-   * Refuses the program if a stored step of a run comes after the run's end. Rejects with the error that `lose`
-   * returns.
+   * Called when a run ends. If the engine has stored a further step of this run, the program does not match. Then
+   * rejects with the error that `lose` returns.
    */
   async atEnd({ run, number, caught }: EndedRun, lose: (error: ReplayMismatchError) => unknown): Promise<void> {
     const names = (await this.step.unread?.()) ?? [];
@@ -50,12 +50,12 @@ export class ReplayCheck {
   }
 }
 
-/** A run that ends. */
+/** A run at its end. */
 interface EndedRun {
   readonly run: Run;
-  /** The number of the run in the names of its steps. */
+  /** The number of the run in the execution, which is part of the names of its steps. */
   readonly number: number;
-  /** The error of a failed run. */
+  /** The error of the run if it has failed. */
   readonly caught: unknown;
 }
 
@@ -64,7 +64,7 @@ function verdictOf({ end: { verdict } }: Run): RejectedError | undefined {
   return new RejectedError(verdict.action.reason, verdict.by, verdict.point);
 }
 
-/** True if the step with this name belongs to the run of this number and comes before its end. */
+/** True if a step name belongs to this run, and the step comes before the hooks at the end of a run. */
 function isBeforeEnd(step: string, run: number): boolean {
   const [, name = '', number = '1'] = /^(.*?)(?:, run (\d+))?$/.exec(step) ?? [];
   if (Number(number) !== run || /^hook .*\.(afterAgent|onError) \d+$/.test(name)) return false;

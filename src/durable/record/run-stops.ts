@@ -2,24 +2,27 @@ import type { Run } from '../../agent/run/run.js';
 import { type Clock, withinMs } from '../../internal/clock.js';
 import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
 
-/** Milliseconds that an aborted run waits until its steps are stored. */
+/** Milliseconds that an aborted run waits for the engine to store its running steps. */
 const STORE_MS = 5_000;
 
-/** The stops of runs. A stop takes effect in a step, so that a replay repeats it at the same place. */
+/**
+ * Stops runs when somebody asks for it. A run is only stopped during a step, because the stored step then tells a
+ * replay to stop at the same point.
+ */
 export class RunStops {
   private readonly byId = new Map<string, Run>();
-  /** The number of steps of each run that are running in this process. */
+  /** The number of steps that each run is executing in this process. */
   private readonly working = new WeakMap<Run, number>();
-  /** The steps that the engine has not stored yet, with their runs. */
+  /** The steps whose results the engine has not stored yet, with their runs. */
   private readonly storing = new Map<Promise<unknown>, Run>();
-  /** The stops that take effect in the next step of their run. */
+  /** The errors with which runs are to be aborted in their next step. */
   private readonly waiting = new WeakMap<Run, Error>();
 
   add(run: Run): void {
     if (run.attached.runId !== undefined) this.byId.set(run.attached.runId, run);
   }
 
-  /** Aborts a run in its running steps, or in its next step that is not stored. */
+  /** Aborts a run at once if it is executing a step. Otherwise aborts it in the next step that it executes. */
   stop(id: string, error: Error): void {
     const run = this.byId.get(id);
     if (run === undefined) return;
@@ -28,8 +31,8 @@ export class RunStops {
   }
 
   /**
-   * Called before the work of a step, with its run and the enclosing runs. Returns true if one of these runs is
-   * stopped.
+   * Called before a step is executed, with its run and the runs around it. Aborts the runs that are to be stopped, and
+   * returns true if there is one.
    */
   enter(runs: readonly Run[]): boolean {
     let isStopped = false;
@@ -47,14 +50,17 @@ export class RunStops {
     for (const run of runs) this.working.set(run, (this.working.get(run) ?? 1) - 1);
   }
 
-  /** Called with the promise of a step, which settles once the engine has stored the step. */
+  /** Remembers a step until its promise settles, which means that the engine has stored it. */
   follow(run: Run, step: Promise<unknown>): void {
     this.storing.set(step, run);
     const forget = () => this.storing.delete(step);
     step.then(forget, forget);
   }
 
-  /** Resolves when the engine has stored the open steps of an aborted run. Returns undefined without open steps. */
+  /**
+   * Resolves when the engine has stored the running steps of an aborted run, or after 5 seconds. Returns undefined if
+   * no step is running.
+   */
   stored(run: Run, clock: Clock): Promise<unknown> | undefined {
     const own = [...this.storing].filter(([, one]) => withRunsAround(one).includes(run));
     if (own.length === 0) return undefined;
@@ -62,7 +68,7 @@ export class RunStops {
   }
 }
 
-/** Returns a run of this execution and its enclosing runs, innermost first. */
+/** Returns a run and the runs around it that belong to this execution, innermost first. */
 export function withRunsAround(run: Run | undefined): readonly Run[] {
   if (run === undefined) return [];
   const outer = hookRunOf(run.origin.parent) as Run | undefined;

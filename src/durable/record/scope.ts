@@ -7,19 +7,21 @@ import type { Usage } from '../../model/model.js';
 import { addUsage, type UsageSum } from '../../model/usage.js';
 import type { RejectAction, RespondAction } from '../../tools/tool.js';
 
-/** The effects of a step on its run, besides its result. A replay repeats them. */
+/**
+ * The changes that a step makes to its run in addition to its result. A replay makes the same changes without the step.
+ */
 export interface Effects {
   readonly usage?: Usage | undefined;
   readonly decisions?: readonly Decision[] | undefined;
-  /** The messages that the step passed to `run.add`. */
+  /** The messages that code inside the step passed to `run.add`. */
   readonly added?: readonly Message[] | undefined;
-  /** The action that the step passed to `run.end`. */
+  /** The action that code inside the step passed to `run.end`. */
   readonly ended?: RejectAction | RespondAction | undefined;
 }
 
-/** One step while its function runs in this process. */
+/** Collects the changes that one step makes to its run while the step executes. */
 export class StepScope {
-  /** The number of ids that the step has generated. */
+  /** The number of ids that code inside the step has generated. */
   ids = 0;
   readonly decisions: Decision[] = [];
   readonly added: Message[] = [];
@@ -27,13 +29,16 @@ export class StepScope {
   private sum: UsageSum | undefined = undefined;
   private before: Usage | undefined = undefined;
 
-  /** `run` is undefined for a step outside a run, such as the load of a session. */
+  /** `run` is undefined for a step outside a run, such as a step that loads a session. */
   constructor(
     readonly key: string,
     readonly run: Run | undefined,
   ) {}
 
-  /** Returns the usage of the run inside the step: the usage of all stored steps, and of the calls in this step. */
+  /**
+   * Returns the usage that code inside this step sees and adds to. It starts from `total`, the usage of the run before
+   * the step.
+   */
   usageOver(total: Usage): UsageSum {
     if (this.sum === undefined) {
       this.before = { ...total };
@@ -42,7 +47,7 @@ export class StepScope {
     return this.sum;
   }
 
-  /** Returns the effects so far. Returns undefined without effects. */
+  /** Returns the changes made so far. Returns undefined without any change. */
   effects(): Effects | undefined {
     const { decisions, added, ended } = this;
     const usage = this.spent();
@@ -64,12 +69,14 @@ export class StepScope {
 }
 
 /**
- * The step whose function is running. Calls and hooks inside a step are part of the step. Several steps of a run may be
- * open at once: see docs/decisions/0109-wraps-are-inside-of-steps.md.
+ * The step that is executing. Model calls, tool calls and hooks inside a step belong to it and are not steps
+ * themselves.
+ *
+ * Several steps of a run may execute at once: see docs/decisions/0109-wraps-are-inside-of-steps.md.
  */
 export const stepScope = new AsyncLocalStorage<StepScope>();
 
-/** Records the effects of steps on a run. Called once, before the first step of the run. */
+/** Makes a run record the changes that its steps make to it. Called once, before the first step of the run. */
 export function recordEffects(
   run: Run,
   durableName: string,
@@ -107,7 +114,10 @@ export function recordEffects(
   };
 }
 
-/** Adds the usage of a step to its run. On a replay, also repeats the effects of the step on the run. */
+/**
+ * Adds the usage of a finished step to its run. On a replay, also repeats the other changes that the step made to the
+ * run.
+ */
 export function applyEffects(run: Run, effects: Effects, isReplay: boolean): void {
   if (run.end.over) return;
   // The first attempt has already counted the tokens in the enclosing runs.
@@ -120,13 +130,13 @@ export function applyEffects(run: Run, effects: Effects, isReplay: boolean): voi
 }
 
 /**
- * Returns the effects without the arguments of `run.add` and `run.end`, because JSON may not be able to represent them.
+ * Returns the changes without the arguments of `run.add` and `run.end`. Used if JSON cannot represent these arguments.
  */
 export function withoutArguments(effects: Effects | undefined): Effects {
   return { usage: effects?.usage, decisions: effects?.decisions };
 }
 
-/** Returns a copy of a decision without values that JSON cannot represent. These values are only for display. */
+/** Returns a copy of a recorded decision. Leaves out values that JSON cannot represent; they only serve for display. */
 function shownAsJson(decision: Decision): Decision {
   try {
     return JSON.parse(JSON.stringify(decision));

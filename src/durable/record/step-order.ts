@@ -1,24 +1,24 @@
 import { setImmediate as nextTask } from 'node:timers/promises';
 
-/** A step that has begun, and has not returned its result to its run. */
+/** A step that has begun and whose result has not been returned to its run. */
 export interface OpenStep {
   /**
-   * True after the engine has called the work of the step in this attempt. The engine calls it only if no result is
-   * stored.
+   * True if the function of the step has been called in this attempt. An engine calls it only if it has no stored
+   * result.
    */
   isRunning: boolean;
-  /** The position of the result. Undefined until the work has ended. */
+  /** The position of the result in the order in which steps ended. Undefined until the step has ended. */
   number: number | undefined;
   /** Returns the result to the run. Undefined until the engine has stored the result. */
   give: (() => void) | undefined;
 }
 
 /**
- * Returns the results of parallel steps to their runs in the order in which the steps ended. Each result is stored with
- * its position in this order.
+ * Returns the results of parallel steps to their runs in the order in which the steps ended. This order is stored with
+ * the results.
  *
- * A replay uses the same order, so the runs begin their next steps in the same order. If the engine keeps the order
- * itself, no result waits.
+ * A replay returns the results in the same order, so that the runs begin their next steps in the same order. If the
+ * engine keeps the order itself, no result waits.
  */
 export class StepOrder {
   private readonly open = new Set<OpenStep>();
@@ -33,20 +33,23 @@ export class StepOrder {
     return step;
   }
 
-  /** Called when the engine starts the work of the step. */
+  /** Called when the engine calls the function of the step. */
   run(step: OpenStep): void {
     step.isRunning = true;
     if (this.open.size > 1) void this.giveReady();
   }
 
-  /** Called when the work of the step has ended. Returns the position of its result. */
+  /** Called when the function of the step has ended. Returns the position of its result. */
   number(step: OpenStep): number {
     this.last += 1;
     step.number = this.last;
     return this.last;
   }
 
-  /** Called when the engine has stored the result. Returns a promise if other results must be returned first. */
+  /**
+   * Called when the engine has stored or found the result. Returns a promise if results with a lower position must be
+   * returned first.
+   */
   turn(step: OpenStep, number: number): Promise<void> | undefined {
     this.last = Math.max(this.last, number);
     step.number = number;
@@ -58,7 +61,7 @@ export class StepOrder {
     });
   }
 
-  /** Removes a step that failed without a result, so that later results do not wait for it. */
+  /** Removes a step that ended without a stored result, so that other results do not wait for it. */
   leave(step: OpenStep): void {
     this.open.delete(step);
     void this.giveReady();
@@ -77,8 +80,8 @@ export class StepOrder {
   }
 
   /**
-   * Returns the step with the lowest position. Returns undefined while the engine may still return a stored result with
-   * a lower position.
+   * Returns the open step with the lowest position. Returns undefined while the engine may still find a stored result
+   * with a lower position.
    */
   private first(): OpenStep | undefined {
     let first: OpenStep | undefined;

@@ -15,13 +15,16 @@ import { RunStops, withRunsAround } from './run-stops.js';
 import { applyEffects, type Effects, StepScope, stepScope } from './scope.js';
 import { StepOrder } from './step-order.js';
 
-/** Facts about the first run of an execution. Its steps depend on them. */
+/**
+ * Facts about the first run of an execution, stored in the step `start`. A later version of the program needs them to
+ * take the same steps.
+ */
 export interface StartRecord {
-  /** The hooks that are steps. */
+  /** The names of the hooks that are steps. */
   readonly hooks: readonly string[];
 }
 
-/** The steps of one execution, with its ids and its time. Both are the same in each attempt. */
+/** Runs the steps of one execution. Also has the ids and the time of the execution, which a replay repeats. */
 export class Steps {
   readonly ids: Ids;
   readonly time = new ExecutionTime();
@@ -33,11 +36,11 @@ export class Steps {
   private readonly check: ReplayCheck;
   readonly stops = new RunStops();
   /**
-   * True if another attempt continues the execution. Then running steps store no error and no abort, and no further
-   * step begins.
+   * True if this attempt is over and another attempt continues the execution. Running steps then store no error, and no
+   * new step begins.
    */
   hasEnded = false;
-  /** True if the engine has cancelled the execution, so that no attempt follows. */
+  /** True if the engine has cancelled the execution, so that no further attempt follows. */
   isCancelled = false;
 
   constructor(
@@ -53,14 +56,14 @@ export class Steps {
     return this.step.id;
   }
 
-  /** True if the ids and the clock of a run belong to this execution. */
+  /** True if a run uses the ids and a clock of this execution. */
   owns({ ids, clock }: RunContext): boolean {
     return ids === this.ids && this.time.has(clock);
   }
 
   /**
-   * Assigns a number to a new run. If the agent of the run is closed, this attempt ends, and its open step stays
-   * pending.
+   * Assigns a number to a new run. If its agent is closed, this attempt ends, so that a later attempt can continue the
+   * run.
    */
   watch(run: Run): void {
     this.runs += 1;
@@ -84,7 +87,8 @@ export class Steps {
   }
 
   /**
-   * Implements {@link RunEffects.checkEnd}. Waits until the engine has stored the steps in which the run was aborted.
+   * Implements {@link RunEffects.checkEnd}: checks that no stored step of the run is left. After an abort, waits until
+   * the engine has stored the steps that the abort interrupted.
    */
   checkEnd(run: Run, caught: unknown): Promise<unknown> | undefined {
     const { check } = this;
@@ -96,11 +100,11 @@ export class Steps {
   }
 
   /**
-   * Runs `work` as a step. Resolves with its result in the form that a replay restores. Rejects with the error of
-   * `work`, or with the restored error of an earlier attempt.
+   * Runs `work` as a step. Resolves with the result as a replay would restore it. Rejects with the error of `work`, or
+   * with the restored error of an earlier attempt.
    *
-   * Aborts the run if the engine rejects the step, if the blob store fails, or if the run was aborted during this step
-   * in an earlier attempt.
+   * Aborts the run if the engine rejects the step, or if the blob store fails. Also aborts the run if it was aborted
+   * during this step in an earlier attempt.
    */
   async perform<T>(given: StepRequest, work: () => Promise<T>): Promise<T> {
     const request = { ...given, key: this.keyOf(given) };
@@ -144,7 +148,10 @@ export class Steps {
     throw endsRun(error) && run !== undefined ? run.end.own(error) : error;
   }
 
-  /** Resolves with the stored value of a step. Rejects if the engine rejects the step, or if `execute` calls `lose`. */
+  /**
+   * Resolves with the value that the engine stores for a step. Rejects if the engine rejects the step, or if `execute`
+   * calls `lose`.
+   */
   private stored(
     request: StepRequest,
     execute: (lose: (error: unknown) => void) => Promise<JsonValue>,
@@ -159,8 +166,8 @@ export class Steps {
   }
 
   /**
-   * Runs the function of a step for the engine. Never rejects. Stays pending if the next attempt must run the step
-   * again, so that nothing is stored.
+   * Executes the function of a step for the engine. Never rejects. Stays pending if nothing must be stored, so that the
+   * next attempt executes the step again.
    */
   private async execute(request: StepRequest, work: () => Promise<unknown>, executed: Execution): Promise<unknown> {
     try {
@@ -173,7 +180,7 @@ export class Steps {
   }
 
   /**
-   * Runs the function of a step, and returns its record. Returns undefined if the next attempt must run the step again.
+   * Executes the function of a step, and returns the record to store. Returns undefined if nothing must be stored.
    * Rejects with an error that must not be stored.
    */
   private async recorded(
@@ -201,8 +208,8 @@ export class Steps {
   }
 
   /**
-   * Restores the value of a step. Ends this attempt if the blob store fails. Missing bytes are an error of the step
-   * instead.
+   * Restores the value of a step. If the blob store fails, ends this attempt. If the blob store does not have the
+   * bytes, the step fails instead.
    */
   private async restored(run: Run | undefined, value: PromiseLike<unknown>): Promise<unknown> {
     try {
@@ -213,8 +220,8 @@ export class Steps {
   }
 
   /**
-   * Ends this attempt of the execution, because the engine has cancelled or lost it or a step cannot be stored. Aborts
-   * the run, and returns the error to throw.
+   * Ends this attempt, because the engine has cancelled or lost it, or because a step cannot be stored. Aborts the run,
+   * and returns the error to throw.
    */
   private lose(run: Run | undefined, error: unknown): unknown {
     this.hasEnded = true;
@@ -227,15 +234,15 @@ export class Steps {
 }
 
 /**
- * Adds the number of the run to the name of a step. If a hook that is not deterministic changes the order of parallel
- * runs, the engine then finds another name and fails, instead of mixing up the results.
+ * Adds the number of the run to the name of a step. If parallel runs change their order on a replay, the engine then
+ * finds another name and fails, instead of mixing up their results.
  */
 function nameOf({ name, run }: StepRequest, numbers: WeakMap<Run, number>): string {
   const number = (run && numbers.get(run)) ?? 1;
   return number === 1 ? name : `${name}, run ${number}`;
 }
 
-/** Returns a function that makes the keys of steps unique. A resumed call gets the same key again. */
+/** Returns a function that makes the key of each step unique. A tool call that is resumed gets the same key again. */
 function distinctKeys(): (request: StepRequest) => string {
   const counts = new Map<string, number>();
   return ({ key }) => {
@@ -245,7 +252,7 @@ function distinctKeys(): (request: StepRequest) => string {
   };
 }
 
-/** Returns ids that are the same in each attempt. */
+/** Returns a generator of ids that are the same in each attempt. */
 function idsOf(execution: string): Ids {
   let made = 0;
   return {

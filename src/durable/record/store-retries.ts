@@ -4,7 +4,10 @@ import { isTemporary } from '../error.js';
 import type { Step } from '../step.js';
 import type { Steps } from './steps.js';
 
-/** Repeats calls of a store that fails temporarily, if the engine would end the execution because of the error. */
+/**
+ * Repeats calls of a store that fail temporarily. Used only for an engine with `refuse`, because such an engine would
+ * end the execution on an error.
+ */
 export class StoreRetries {
   /** The logger of the first agent that has one. */
   logger: Logger | undefined = undefined;
@@ -14,7 +17,7 @@ export class StoreRetries {
     private readonly steps: () => Steps,
   ) {}
 
-  /** Repeats `work` until it succeeds or this attempt of the execution ends. `what` names the work in the log. */
+  /** Repeats `work` until it succeeds or this attempt ends. `what` describes the work in the log. */
   async run<T>(what: string, work: () => Promise<T>): Promise<T> {
     // Only an engine that would end the execution because of an error has `refuse`.
     if (this.step.refuse === undefined) return work();

@@ -2,7 +2,7 @@ import { setImmediate as nextTask } from 'node:timers/promises';
 import { StepLostError } from '../error.js';
 import { firstOf, type RestatePromiseLike } from './restate-promise.js';
 
-/** A pending operation of Restate. */
+/** An operation of Restate that has not settled. */
 interface Operation {
   readonly begin: () => RestatePromiseLike<unknown>;
   readonly resolve: (value: unknown) => void;
@@ -14,9 +14,8 @@ interface Operation {
 type Settled = { readonly operation: Operation; readonly value: unknown; readonly failure: Error | undefined };
 
 /**
- * Restate allows only one pending `await` per invocation. So this class starts the operations of the same task
- * together, in call order, and awaits all of them in one `await`. The fixed order lets a replay find the operations in
- * the journal.
+ * Awaits all operations of an invocation together, because Restate allows only one pending `await`. Operations that
+ * begin in the same task start in call order. The fixed order lets a replay find them in the journal.
  *
  * See docs/decisions/0110-one-await-in-restate.md.
  */
@@ -36,7 +35,7 @@ export class OneAwait {
     else attemptCompleted.addEventListener('abort', lose, { once: true });
   }
 
-  /** Begins an operation, and settles like it. Rejects with StepLostError if the attempt ends first. */
+  /** Begins an operation. Settles as the operation does, or rejects with StepLostError if the attempt ends first. */
   settle<T>(begin: () => RestatePromiseLike<T>): Promise<T> {
     return this.add(begin, false);
   }

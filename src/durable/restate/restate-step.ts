@@ -21,26 +21,26 @@ if (!('withResolvers' in Promise)) {
 export interface RestateStepContext {
   /** Runs a step, or returns its stored result. */
   run(name: string, action: () => Promise<JsonValue>): RestatePromiseLike<JsonValue>;
-  /** Creates a promise that another process resolves by its id. */
+  /** Creates a promise that another process resolves, and the id with which it does so. */
   awakeable(): { readonly id: string; readonly promise: RestatePromiseLike<unknown> };
-  /** The id of the invocation, and a signal that is aborted at the end of this attempt. */
+  /** The id of the invocation, and a signal that is aborted when this attempt ends. */
   request(): { readonly id: string; readonly attemptCompletedSignal: AbortSignal };
 }
 
-/** The steps of one Restate invocation. */
+/** The steps of one Restate invocation, for the option `step` of `durable`. */
 export interface RestateStep extends Step {
   /**
-   * Waits in Restate until the pending calls of a suspended run have decisions. `notify` receives the id of an
-   * awakeable.
+   * Waits in Restate until somebody has decided on the pending tool calls of a suspended run. `notify` receives the id
+   * of an awakeable.
    *
-   * Another process resolves the awakeable with the decisions as JSON: `{ "<call id>": "approve" }`. Invalid decisions
-   * are refused: `notify` receives the problem and a new id.
+   * Another process resolves the awakeable with the decisions as JSON: `{ "<call id>": "approve" }`. If the decisions
+   * are invalid, `notify` is called again, with the problem and a new id.
    */
   decisions(result: Pick<RunResult, 'pending'>, options: DecisionOptions): Promise<ResumeDecisions>;
 }
 
 /**
- * Makes the steps of a Restate invocation. Create one for each invocation. Steps that begin at the same time run in
+ * Creates the steps of a Restate invocation. Call it once for each invocation. Steps that begin at the same time run in
  * parallel.
  *
  * Do not await other promises of `ctx` while a run is active: Restate allows one pending `await` at a time.
@@ -78,7 +78,7 @@ export function restateStep(ctx: RestateStepContext): RestateStep {
   return Object.assign(step, { decisions });
 }
 
-/** True for a CancelledError of the SDK. */
+/** True for the error with which Restate cancels an invocation. */
 function isCancelled(error: unknown): boolean {
   return (Object(error) as { readonly code?: unknown }).code === CANCELLED;
 }

@@ -27,23 +27,24 @@ export interface AiSdkOptions {
    * How often a failed request is retried. Default: 2. Retries status 408, 409, 429 and 5xx, and a lost connection, but
    * not an answer that has begun.
    *
-   * Waits as long as the server asks, but fails at once if that is more than a minute. Use 0 if a lifecycle retries.
+   * Waits before a retry as long as the server asks, but fails at once if the server asks for more than a minute. Use 0
+   * if a lifecycle retries.
    */
   readonly maxRetries?: number | undefined;
   /**
    * Tools that the provider defines, by name, such as `{ web_search: openai.tools.webSearch() }`. The provider usually
-   * executes these tools itself. If it returns a call instead, the agent's tool of the same name executes the call.
+   * runs these tools itself. If the provider returns a call instead, the agent's tool with the same name runs it.
    */
   readonly providerTools?: Readonly<Record<string, object>> | undefined;
   /**
-   * Downloads images and files whose URLs the model does not read. Without this callback, nothing is downloaded,
+   * Downloads images and files whose URLs the model cannot read itself. Without this callback, nothing is downloaded,
    * because a URL in a message may be untrusted and point into your own network.
    */
   readonly download?: AiSdkDownloader | undefined;
   /**
    * How the model is asked for structured output. Default: `native` for models of OpenAI, Anthropic and xAI,
-   * `after-tools` for others. If the provider refuses, the next mode is tried and kept: `after-tools`, then `tool`,
-   * then the schema in the instructions.
+   * `after-tools` for others. If the provider refuses this mode, the model uses the next one from then on:
+   * `after-tools`, then `tool`, then the schema in the instructions.
    */
   readonly outputMode?: OutputMode | undefined;
 }

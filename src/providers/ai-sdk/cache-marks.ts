@@ -3,7 +3,10 @@ import type { AiSdkModel } from './model.js';
 
 type Ttl = '5m' | '1h';
 
-/** Returns the provider options of a cache breakpoint. Returns undefined for a provider that needs no breakpoints. */
+/**
+ * Returns the provider options that set a cache breakpoint, up to which the provider caches a prompt. Returns undefined
+ * for a provider that caches without breakpoints.
+ */
 function markFor({ provider, modelId }: AiSdkModel, ttl: Ttl): WireObject | undefined {
   const lifetime = ttl === '1h' ? { ttl } : {};
   if (/^amazon-bedrock/.test(provider) && !/anthropic/.test(provider)) {
@@ -16,7 +19,7 @@ function markFor({ provider, modelId }: AiSdkModel, ttl: Ttl): WireObject | unde
 
 /**
  * Returns the call options with cache breakpoints at the end of the instructions, of the tools and of the conversation.
- * Breakpoints of the application stay.
+ * Breakpoints that the application has set stay.
  */
 export function withCacheMarks(options: WireObject, model: AiSdkModel, ttl: Ttl): WireObject {
   const mark = markFor(model, ttl);

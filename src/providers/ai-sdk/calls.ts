@@ -14,18 +14,18 @@ import { speaksChat } from './result.js';
 
 const LONGEST_NAME = 64;
 
-/** The model of a prompt, and the ids of the calls that it made. */
+/** The model that receives a prompt, and the ids of the tool calls that this model made earlier. */
 export interface CallTarget {
   readonly model: AiSdkModel;
   readonly ownIds: ReadonlySet<string>;
 }
 
 /**
- * Replaces call ids and tool names that the provider refuses. Such ids come from messages of another provider, which
- * may also repeat ids.
+ * Replaces call ids and tool names that the provider would refuse. A conversation that began with another provider may
+ * contain such ids, or the same id twice.
  *
  * Chat completions servers other than OpenAI accept any id, and some need their own ids unchanged. Mistral's models
- * have the strictest rules on any host.
+ * have the strictest rules, on any host.
  */
 export function withAcceptedCalls(prompt: readonly WireObject[], { model, ownIds }: CallTarget): readonly WireObject[] {
   const isMistral = model.provider.startsWith('mistral') || MISTRAL_MODEL.test(model.modelId);
@@ -37,8 +37,8 @@ export function withAcceptedCalls(prompt: readonly WireObject[], { model, ownIds
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * Replaces ids and names. A call that the provider executed keeps its id, because its result in the same message has
- * this id too.
+ * Replaces the ids of tool calls and their results, and tool names. A call that the provider ran keeps its id, because
+ * its result is in the same message and has this id too.
  */
 function withIds(prompt: readonly WireObject[], rule: IdRule, own: ReadonlySet<string>): readonly WireObject[] {
   const ids = new CallIds(rule);

@@ -3,7 +3,7 @@ import { ProviderError, unreadableBody } from '../shared/error.js';
 import { causesOf, isBadHeader, toProviderError } from '../shared/failure.js';
 import { isObject, parseJson, textOr, type WireObject } from '../shared/wire.js';
 
-/** Members of AI SDK errors with the messages of the request or with the response. */
+/** Fields of AI SDK errors that contain the messages of the request, or the response. */
 const CONVERSATION = ['requestBodyValues', 'responseBody', 'value', 'text', 'data', 'prompt'];
 
 /** Matches an error message that quotes the response, such as "Type validation failed: Value: {…}". */
@@ -12,8 +12,8 @@ const QUOTING = /^(JSON parsing failed|Type validation failed|Invalid response d
 const REQUEST_IDS = ['x-request-id', 'request-id', 'apim-request-id', 'x-amzn-requestid'];
 
 /**
- * Converts an error of an AI SDK model into a typed error. Checks properties instead of classes, because the AI SDK may
- * be another copy or major version.
+ * Converts an error of an AI SDK model into a typed error. Checks properties and not classes, because a program may
+ * contain several copies or versions of the AI SDK.
  */
 export function toFailure(provider: string, thrown: unknown): KeelsonError {
   if (thrown instanceof KeelsonError || !isObject(thrown)) return toProviderError(provider, thrown);
@@ -38,8 +38,8 @@ export function toFailure(provider: string, thrown: unknown): KeelsonError {
 }
 
 /**
- * Keeps the messages of the request and the response out of logs, because an AI SDK error becomes the cause of a
- * ProviderError. The members can still be read.
+ * Makes fields that contain the request or the response invisible to loggers. An AI SDK error becomes the `cause` of a
+ * ProviderError, and would be logged with it. Code can still read the fields.
  */
 function hideConversation(thrown: unknown): void {
   for (const error of causesOf(thrown)) {
@@ -51,7 +51,10 @@ function hideConversation(thrown: unknown): void {
   }
 }
 
-/** Removes the quoted response from a message and its stack. The message of `JSON.parse` also quotes the response. */
+/**
+ * Removes the quoted response from an error's message and stack. The message of a `JSON.parse` error quotes the
+ * response too.
+ */
 function shortenMessage(error: Error): void {
   const { message, stack = '' } = error;
   const short = error.name === 'SyntaxError' ? 'The text is not valid JSON.' : message.replace(QUOTING, '$1.');
@@ -82,14 +85,14 @@ function statusFailure(provider: string, thrown: WireObject, status: number): Pr
   });
 }
 
-/** Returns the response headers. An error of the AI gateway has no headers, but its cause has them. */
+/** Returns the response headers of an error. An error of the AI gateway has none itself, but its cause has them. */
 function responseHeadersOf({ responseHeaders, cause }: WireObject): unknown {
   return responseHeaders ?? (isObject(cause) ? cause.responseHeaders : undefined);
 }
 
 /**
- * True if the error body names a temporary error. Anthropic's provider reports each error at the start of a stream as
- * status 500, and as not retryable.
+ * True if the error in the response body has the name of a temporary error. Anthropic's AI SDK provider reports such an
+ * error as status 500 and not retryable if it comes at the start of a stream.
  */
 function isNamedTemporary(provider: string, error: unknown): boolean {
   const { status, retryable } = toProviderError(provider, { error }) as Partial<ProviderError>;
@@ -97,8 +100,8 @@ function isNamedTemporary(provider: string, error: unknown): boolean {
 }
 
 /**
- * Returns the error from a response with status 200, or from a chunk. The AI SDK reports only that such a response does
- * not match its schema.
+ * Returns the provider's error from a response with status 200, or from a chunk of a stream. The AI SDK only says that
+ * such a response does not match its schema.
  */
 function errorInside(
   provider: string,
@@ -113,20 +116,20 @@ function errorInside(
 }
 
 /**
- * True for the AI SDK's error for a response without a choice or a finish reason. An invalid part ("Expected '…'") is
- * not a temporary error.
+ * True for the error that the AI SDK throws for a response without a choice or a finish reason. Such an error is
+ * temporary, unlike an error for an invalid part ("Expected '…'").
  */
 function isNoAnswer({ name, message }: WireObject): boolean {
   return name === 'AI_InvalidResponseDataError' && !/^Expected '/.test(textOr(message));
 }
 
-/** Returns the provider's id of a request from the response headers. */
+/** Returns the id that the provider gave to the request, from the response headers. */
 export function requestIdIn(given: unknown): string | undefined {
   const headers = headersOf(given);
   return REQUEST_IDS.map((name) => headers.get(name)).find(Boolean) ?? undefined;
 }
 
-/** Converts the error of a stream part: a thrown error, or the error's JSON from the provider. */
+/** Converts an error that a stream contains: a thrown error, or the provider's error as JSON. */
 export function toStreamFailure(provider: string, error: unknown): KeelsonError {
   if (error instanceof Error) return toFailure(provider, error);
   if (isObject(error) && typeof error.isRetryable === 'boolean') return toFailure(provider, error);
@@ -134,7 +137,7 @@ export function toStreamFailure(provider: string, error: unknown): KeelsonError 
   return toProviderError(provider, { error: inner ?? 'The provider stopped its answer without a reason.' });
 }
 
-/** Returns the error body from the provider. If the body is empty, returns the error's message. */
+/** Returns the error in the response body. If the body has none, returns the message of the thrown error. */
 function bodyOf({ data, responseBody, message }: WireObject): unknown {
   const body = data ?? parseJson(textOr(responseBody)) ?? textOr(responseBody);
   const inner = isObject(body) && body.error ? body.error : body;
@@ -147,7 +150,7 @@ function messageOf({ message, cause }: WireObject): string {
   return summary.includes(root) ? summary : `${summary} (${root})`;
 }
 
-/** True if a lost connection caused the error. */
+/** True if the connection was lost, according to the error or one of its causes. */
 function isCut(provider: string, cause: unknown): boolean {
   return causesOf(cause).some((each) => (toProviderError(provider, each) as Partial<ProviderError>).retryable === true);
 }

@@ -8,14 +8,17 @@ import type { AiSdkModel, AiSdkUrls } from './model.js';
 /** A downloaded file. */
 interface AiSdkDownload {
   readonly data: Uint8Array;
-  /** The `content-type` of the HTTP response. Required if the message part has no `mediaType`. */
+  /** The `content-type` of the HTTP response. Required if the image or file in the message has no `mediaType`. */
   readonly mediaType?: string | undefined;
 }
 
-/** Downloads a file from a URL that the model does not read itself. */
+/** Downloads a file from a URL that the model cannot read itself. */
 export type AiSdkDownloader = (url: URL, signal: AbortSignal | undefined) => Promise<AiSdkDownload | Uint8Array>;
 
-/** Downloaded files, by each URL that the model does not read. The value is undefined without a `download` callback. */
+/**
+ * The downloaded files, by URL. Contains each URL that the model cannot read. Without a `download` callback, the values
+ * are undefined.
+ */
 export type Downloads = ReadonlyMap<string, AiSdkDownload | undefined>;
 
 interface DownloadRequest {
@@ -35,8 +38,8 @@ export async function downloadsFor(messages: readonly Message[], request: Downlo
 }
 
 /**
- * Returns the file with its downloaded data. Returns undefined if the model does not read the URL and nothing was
- * downloaded.
+ * Returns the file with its downloaded data, or the file itself if the model reads its URL. Returns undefined if the
+ * model cannot read the URL and nothing was downloaded.
  */
 export function withDownload(file: FileData, downloads: Downloads): FileData | undefined {
   const { data, mediaType } = file;
@@ -51,14 +54,15 @@ export function withDownload(file: FileData, downloads: Downloads): FileData | u
 }
 
 /**
- * Returns a file's data in the form of the specification version. Version 4 wraps the data in an object with a type.
+ * Returns the data of a file in the form that a version of the AI SDK specification requires. Version 4 wraps the data
+ * in an object with a type.
  */
 function wireData({ data }: FileData, version: AiSdkModel['specificationVersion']): unknown {
   if (version !== 'v4') return data;
   return data instanceof URL ? { type: 'url', url: data } : { type: 'data', data };
 }
 
-/** Returns the prompt part for a file. */
+/** Returns a file as a part of a prompt. */
 export function filePart(file: FileData, version: AiSdkModel['specificationVersion']): WireObject {
   const { mediaType, filename } = file;
   return defined({ type: 'file', data: wireData(file, version), mediaType, filename });
@@ -74,7 +78,7 @@ function filesOf(content: string | readonly ContentPart[]): readonly FileData[] 
   return content.flatMap((part) => (part.type === 'text' ? [] : [fileOf(part)]));
 }
 
-/** True if the model reads the URL. Like the AI SDK, compares the URL in lower case. */
+/** True if the model can read the URL of the file itself. Compares the URL in lower case, as the AI SDK does. */
 function isSupported({ data, mediaType }: FileData, supported: AiSdkUrls): boolean {
   const url = String(data).toLowerCase();
   return Object.entries(supported).some(([type, patterns]) => {
@@ -90,12 +94,16 @@ async function downloaded(url: URL, { download, signal }: DownloadRequest): Prom
 
 const PICTURE = /^image\/(jpeg|png|gif|webp|\*)$/i;
 
-/** The types to replace, step by step: first files other than common images, then all files. */
+/**
+ * Each step decides which files become notes, by media type: first all files except common images, and then all files.
+ */
 const STEPS = [(mediaType: string) => !PICTURE.test(mediaType), () => true];
 
 /**
- * Repeats a request with notes instead of files that the provider does not support. Replaces only files in tool
- * results, because these would make each later request fail. An unsupported file from the user stays an error.
+ * Sends a request. If the provider does not support a file in a tool result, sends the request again with text in place
+ * of such files. Otherwise the file would make each later request fail.
+ *
+ * An unsupported file in a user message stays an error.
  */
 export async function withFileNotes(request: ModelRequest, generate: Model['generate']): Promise<ModelResponse> {
   try {
@@ -114,7 +122,9 @@ export async function withFileNotes(request: ModelRequest, generate: Model['gene
   }
 }
 
-/** True for an AI SDK error that a provider throws before it sends the request. */
+/**
+ * True for the error that an AI SDK provider throws, before it sends a request, for something that it does not support.
+ */
 function isUnsupported(error: unknown): boolean {
   const cause = error instanceof ProviderError ? error.cause : undefined;
   return isObject(cause) && cause.name === 'AI_UnsupportedFunctionalityError';

@@ -5,37 +5,45 @@ interface Part {
   readonly providerMetadata?: ProviderMetadata | undefined;
 }
 
-/** Metadata under `providerMetadata.aiSdk`, next to the provider's own metadata. */
+/**
+ * Facts about a message part that Keelson stores under `providerMetadata.aiSdk`, next to the provider's own metadata.
+ */
 interface Origin {
   /** The provider that produced the part, such as `openai.responses`. */
   readonly provider: string;
-  /** The original part, if only this provider understands it. */
+  /** The original part of the provider's response. Set if only this provider understands it. */
   readonly part?: WireObject;
-  /** The model that made the call. Set if other models may refuse the form of the call's id. */
+  /** The model that made the tool call. Set if other models may refuse the form of the call's id. */
   readonly model?: string;
-  /** The id of the provider's request to approve this call. */
+  /** The id with which the provider asked for approval of this tool call. */
   readonly approvalId?: string;
 }
 
-/** Returns a part's metadata with its origin. `metadata` comes from the provider, keyed by provider. */
+/**
+ * Returns metadata that contains the origin of a message part and the provider's own metadata for it. `metadata` has
+ * one field per provider.
+ */
 export function markedBy(origin: Origin, metadata: unknown): { readonly providerMetadata: ProviderMetadata } {
   return { providerMetadata: { ...(isObject(metadata) && metadata), aiSdk: origin } };
 }
 
-/** Returns a part's metadata with its provider. Returns an empty object if nothing must be sent back. */
+/**
+ * Returns the metadata of a message part with the name of its provider. Returns an empty object if the provider sent no
+ * metadata.
+ */
 export function markedMetadata(provider: string, metadata: unknown): Part {
   return hasFields(metadata) ? markedBy({ provider }, metadata) : {};
 }
 
-/** Returns the origin of a part. Returns an empty object if the part does not come from an AI SDK model. */
+/** Returns the stored origin of a message part. Returns an empty object if an AI SDK model did not produce the part. */
 export function originOf({ providerMetadata }: Part): Partial<Origin> {
   const origin = providerMetadata?.aiSdk;
   return isObject(origin) ? origin : {};
 }
 
 /**
- * Returns a part's metadata as options for a request to a provider. Metadata from another provider is dropped.
- * Metadata set by the application, such as a cache marker, is always sent.
+ * Returns the metadata of a message part as options for a request. Leaves out metadata of another provider, because
+ * this provider would not understand it. Metadata that the application has set is always sent.
  */
 export function optionsOf(part: Part, provider: string): { readonly providerOptions?: WireObject } {
   const { aiSdk, ...options } = part.providerMetadata ?? {};

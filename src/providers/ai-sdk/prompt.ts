@@ -18,14 +18,14 @@ import { isCustomTool } from './provider-tools.js';
 import { type PromptCall, type PromptTarget, providerResult, speaksChat, toolMessages } from './result.js';
 
 /**
- * Converts messages into the prompt format of the specification version that the model implements. Drops empty messages; an empty user message becomes a
- * placeholder.
+ * Converts messages into a prompt in the specification version of the model. Drops empty messages, except that an empty
+ * user message becomes a placeholder.
  */
 export function toPrompt(messages: readonly Message[], target: PromptTarget): readonly WireObject[] {
   return withAcceptedCalls(wirePrompt(messages, target), { model: target.model, ownIds: ownIds(messages, target) });
 }
 
-/** Returns the ids of the calls that this model made. */
+/** Returns the ids of the tool calls that this model has made. */
 function ownIds(messages: readonly Message[], { model }: PromptTarget): ReadonlySet<string> {
   const calls = messages.flatMap(toolCallsOf).filter((call) => {
     const origin = originOf(call);
@@ -54,8 +54,8 @@ function wirePrompt(messages: readonly Message[], target: PromptTarget): readonl
 }
 
 /**
- * Converts a system message. A later system message becomes a user message, because Anthropic's, Google's and other
- * providers refuse it after the first message.
+ * Converts a system message. A system message after the beginning becomes a user message, because Anthropic, Google and
+ * other providers only accept system messages at the beginning.
  */
 function systemMessage(content: string, isLate: boolean, { model }: PromptTarget): WireObject {
   if (!isLate || speaksChat(model.provider) || isOpenAI(model)) return { role: 'system', content };
@@ -81,8 +81,8 @@ function userPart(part: ContentPart, target: PromptTarget): WireObject {
 }
 
 /**
- * Converts an assistant part. Reasoning is sent back only to the provider that produced it. Blank text without provider
- * options is dropped, because several providers refuse it.
+ * Converts a part of an assistant message. Reasoning is sent back only to the provider that produced it. Drops blank
+ * text without provider options, because several providers refuse it.
  */
 function assistantPart(part: AssistantPart, target: PromptTarget): readonly WireObject[] {
   const { provider, specificationVersion } = target.model;
@@ -101,7 +101,7 @@ function assistantPart(part: AssistantPart, target: PromptTarget): readonly Wire
   return part.type === 'tool-result' && isFromHere(part, provider) ? [providerResult(part, provider)] : [];
 }
 
-/** Converts a call. Drops a call that another provider executed, or would have executed after an approval. */
+/** Converts a tool call. Drops the call if another provider ran it, or would have run it after an approval. */
 function callPart(part: ToolCallPart, { model, providerTools = {} }: PromptTarget): readonly WireObject[] {
   const { id, name, input } = part;
   const { provider } = model;

@@ -2,12 +2,15 @@ import type { ToolResultPart } from '../../model/message.js';
 import { contentText } from '../shared/tools/tool-result.js';
 import { isObject, objectsIn, parseJson, textOr, type WireObject } from '../shared/wire.js';
 
-/** Tools that a provider defines, by the names of the agent's tools. */
+/** The tools that a provider defines, each by the name that the agent uses for it. */
 export type ProviderTools = Readonly<Record<string, object>>;
 
 type ToJson = (text: string, isError: boolean) => unknown;
 
-/** Functions that convert a text to the result of an OpenAI tool which the application runs, by the tool's id. */
+/**
+ * Some tools that OpenAI defines are run by the application, and need a result in a certain JSON form. Each function
+ * converts a text into the result of the tool with this id.
+ */
 const TEXT_RESULTS: ReadonlyMap<string, ToJson> = new Map<string, ToJson>([
   ['apply_patch', (output, isError) => ({ status: isError ? 'failed' : 'completed', output })],
   ['local_shell', (output) => ({ output })],
@@ -15,14 +18,14 @@ const TEXT_RESULTS: ReadonlyMap<string, ToJson> = new Map<string, ToJson>([
   ['tool_search', () => ({ tools: [] })],
 ]);
 
-/** True for a tool whose input is a string instead of JSON. */
+/** True for a custom tool, whose input is a string instead of JSON. */
 export function isCustomTool(tool: object | undefined): boolean {
   return /\.custom$/.test(idOf(tool));
 }
 
 /**
- * Returns the result of a tool that OpenAI defines and the application runs, in the JSON form that the provider
- * requires. Returns undefined for another tool.
+ * Returns the result of a tool that OpenAI defines and the application runs, in the JSON form that the AI SDK provider
+ * requires. Returns undefined for any other tool.
  */
 export function providerToolJson(result: ToolResultPart, tools: ProviderTools): unknown {
   const tool = Object.hasOwn(tools, result.name) ? tools[result.name] : undefined;
@@ -44,7 +47,7 @@ function shellEntry(text: string, isError: boolean): WireObject {
   return isError ? { stdout: '', stderr: text, outcome } : { stdout: text, stderr: '', outcome };
 }
 
-/** Renames a field, because the provider writes the exit code in camel case and the API in snake case. */
+/** Renames `exit_code` to `exitCode`: the API uses the first name, and the AI SDK provider the second. */
 function camelEntry(entry: WireObject): WireObject {
   const { exit_code: code, ...outcome } = isObject(entry.outcome) ? entry.outcome : {};
   return { ...entry, outcome: code === undefined ? outcome : { ...outcome, exitCode: code } };

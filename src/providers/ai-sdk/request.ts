@@ -8,7 +8,7 @@ import { type AiSdkModel, familyOf, isOpenAI } from './model.js';
 import { toPrompt } from './prompt.js';
 import { toolOptions, withSentArguments } from './tools.js';
 
-/** The model and the options of a call, in addition to the request. */
+/** The model that receives a request, and the options of `aiSdk()` that apply to it. */
 export interface CallTarget {
   readonly model: AiSdkModel;
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -16,7 +16,7 @@ export interface CallTarget {
   readonly download?: AiSdkDownloader | undefined;
 }
 
-/** Returns the options of `doGenerate` and `doStream`. */
+/** Returns the options for a call of `doGenerate` or `doStream`, the two methods of an AI SDK model. */
 export async function toCallOptions(request: ModelRequest, target: CallTarget): Promise<WireObject> {
   const { messages, output, settings = {}, signal } = request;
   const { model, download, headers } = target;
@@ -50,8 +50,8 @@ function settingOptions(settings: ModelSettings, { specificationVersion }: AiSdk
 }
 
 /**
- * Returns provider options for settings that the specification lacks. Turns strict mode off for a schema that is not
- * strict, because OpenAI would refuse it and the provider uses strict mode by default.
+ * Returns provider options for settings that the AI SDK specification lacks. Turns strict mode off for a schema that
+ * does not meet its rules, because the provider uses strict mode by default and OpenAI would refuse the schema.
  */
 function providerOptions({ settings = {}, output }: ModelRequest, model: AiSdkModel): WireObject | undefined {
   const { provider, specificationVersion } = model;

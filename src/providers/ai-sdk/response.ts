@@ -12,11 +12,14 @@ import { markedBy, markedMetadata } from './metadata.js';
 import { type AiSdkModel, familyOf } from './model.js';
 import { isCustomTool, type ProviderTools } from './provider-tools.js';
 
-/** Google's finish reasons for a tool call that cannot be read. The AI SDK does not map all of them. */
+/** Google's finish reasons for a tool call that cannot be read. The AI SDK reports some of them as `other`. */
 const MALFORMED_CALL = /^(?:malformed_function_call|unexpected_tool_call|too_many_tool_calls)$/i;
 const FINISH_REASONS: readonly string[] = ['stop', 'length', 'tool-calls', 'content-filter', 'error', 'other'];
 
-/** Returns the response for a result, received whole or assembled from a stream. */
+/**
+ * Returns the model response for a result of the AI SDK. The result was either received whole or assembled from a
+ * stream.
+ */
 export function readResult(
   result: WireObject,
   { provider, modelId }: AiSdkModel,
@@ -45,7 +48,10 @@ export function readResult(
   };
 }
 
-/** Returns the error for an empty response. Google's provider accepts any JSON as a response, even an error body. */
+/**
+ * Returns the error for a response without content. Google's AI SDK provider accepts any JSON as a response, even an
+ * error.
+ */
 function noAnswer(result: WireObject, family: string): KeelsonError {
   const body = isObject(result.response) && isObject(result.response.body) ? result.response.body : {};
   if (body.error) return toProviderError(family, { error: body.error });
@@ -53,8 +59,8 @@ function noAnswer(result: WireObject, family: string): KeelsonError {
 }
 
 /**
- * Returns the finish reason, and the provider's own name for it. The given value is a string in v2, and an object since
- * v3. Version 2 sends `unknown` if the provider gave no reason.
+ * Returns the finish reason, and the provider's own word for it. The AI SDK sends a string in v2, and an object since
+ * v3. In v2, `unknown` means that the provider gave no reason.
  */
 export function finishOf(given: unknown): { readonly finishReason: FinishReason; readonly raw: string } {
   const { unified, raw } = isObject(given) ? given : { unified: given, raw: given === 'unknown' ? '' : given };
@@ -63,8 +69,8 @@ export function finishOf(given: unknown): { readonly finishReason: FinishReason;
 }
 
 /**
- * Returns the usage. Token counts are numbers in v2, and objects since v3. In v2, only the provider's metadata counts
- * tokens written to a cache.
+ * Returns the token counts. In v2 of the specification they are numbers, and since v3 objects. In v2, only the
+ * provider's metadata has the count of tokens written to a cache.
  */
 export function usageOf(given: unknown, metadata?: unknown): Usage {
   const usage = isObject(given) ? given : {};
@@ -85,14 +91,14 @@ function writtenIn(metadata: unknown): unknown {
   return isObject(bedrock) && isObject(bedrock.usage) ? bedrock.usage.cacheWriteInputTokens : undefined;
 }
 
-/** The response to which a part belongs. */
+/** Facts about the response that contains a part, needed to convert the part. */
 interface PartSource {
   readonly provider: string;
   readonly modelId: string;
   readonly tools: ProviderTools;
-  /** The ids of the calls so far. */
+  /** The ids of the tool calls that were converted so far, so that no id occurs twice. */
   readonly ids: Set<string>;
-  /** The ids of approval requests, by the id of their calls. */
+  /** The ids with which the provider asks for approval, by the id of the tool call. */
   readonly approvals: ReadonlyMap<unknown, string>;
 }
 
@@ -108,7 +114,10 @@ function approvalsIn(parts: readonly WireObject[], family: string): ReadonlyMap<
   return new Map(requests.map(({ toolCallId, approvalId }) => [toolCallId, textOr(approvalId)]));
 }
 
-/** Converts a part. Sources go into the response metadata. Unknown parts are dropped. */
+/**
+ * Converts a part of the response. Sources are dropped here, because they go into the metadata of the response. Unknown
+ * parts are dropped too.
+ */
 function readPart(part: WireObject, source: PartSource): readonly AssistantPart[] {
   const { provider } = source;
   const { type, providerMetadata: metadata } = part;
@@ -152,7 +161,10 @@ function callPart(part: WireObject, { provider, modelId, tools, ids, approvals }
   return { ...call, ...markedMetadata(provider, metadata) };
 }
 
-/** Returns the input of a custom tool, which is a JSON string. Its text is not parsed again, even if it is JSON. */
+/**
+ * Returns the input of a custom tool, which is a string in JSON. The string itself is not parsed, even if it contains
+ * JSON.
+ */
 function customInput(given: unknown): unknown {
   return typeof given === 'string' ? (parseJson(given) ?? given) : (given ?? '');
 }
@@ -171,7 +183,8 @@ function resultPart(part: WireObject, provider: string): ToolResultPart {
 }
 
 /**
- * Stores a part that only its provider understands in an empty reasoning part, so that it can be sent back unchanged.
+ * Stores a part that only its provider understands in an empty reasoning part, so that the provider gets it back
+ * unchanged.
  */
 function privatePart({ providerMetadata, ...part }: WireObject, provider: string): AssistantPart {
   const bytes = isObject(part.data) ? part.data.data : undefined;
@@ -179,7 +192,10 @@ function privatePart({ providerMetadata, ...part }: WireObject, provider: string
   return { type: 'reasoning', text: '', ...markedBy({ provider, part: { ...part, ...plain } }, providerMetadata) };
 }
 
-/** Returns the provider's own metadata. Fields that the specification defines are under `aiSdk`. */
+/**
+ * Returns the metadata of the response: the provider's own metadata, and under `aiSdk` the facts that the AI SDK
+ * reports for every provider.
+ */
 function metadataOf(result: WireObject): Pick<ModelResponse, 'providerMetadata'> {
   const { id, modelId } = isObject(result.response) ? result.response : {};
   const sources = objectsIn(result.content).filter(({ type }) => type === 'source');

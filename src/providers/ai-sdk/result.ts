@@ -8,35 +8,35 @@ import { optionsOf, originOf } from './metadata.js';
 import type { AiSdkModel } from './model.js';
 import { type ProviderTools, providerToolJson } from './provider-tools.js';
 
-/** The model of a prompt, and the files downloaded for the prompt. */
+/** The model that receives a prompt, with the downloaded files and the provider's tools. */
 export interface PromptTarget {
   readonly model: AiSdkModel;
   readonly downloads: Downloads;
   readonly providerTools?: ProviderTools | undefined;
 }
 
-/** The data of a call that its result in the prompt needs. */
+/** A tool call, and the provider options that its result in the prompt must repeat. */
 export interface PromptCall {
   readonly options?: WireObject | undefined;
   readonly part: ToolCallPart;
 }
 
 /**
- * Matches providers with the chat completions protocol. They write an array of parts into a tool result as JSON with
- * base64 data, so for them files follow in a user message.
+ * Matches the names of AI SDK providers that use the chat completions protocol. Files of a tool result follow in a user
+ * message for these providers, because they would send such files as base64 text.
  *
- * Gemini on Vertex also ends in `.chat`, but has another protocol.
+ * Gemini on Vertex also has a name that ends in `.chat`, but uses another protocol.
  */
 const CHAT = /^(?!google).*\.chat$/;
 
-/** True if the provider uses chat completions or a protocol derived from them. */
+/** True if the AI SDK provider with this name uses the chat completions protocol or a similar one. */
 export function speaksChat(provider: string): boolean {
   return CHAT.test(provider);
 }
 
 /**
- * Returns the messages for the tool results of one turn. `calls` contains the provider options of the calls, which some
- * providers also expect with the results.
+ * Returns the messages for the tool results of one turn. `calls` contains the provider options of the tool calls,
+ * because some providers expect the same options with the results.
  */
 export function toolMessages(
   message: ToolMessage,
@@ -57,7 +57,7 @@ export function toolMessages(
   return attached.length > 0 ? [...results, { role: 'user', content: attached }] : results;
 }
 
-/** Returns the result of a call that the provider executed, in its original form. */
+/** Returns the result of a tool that the provider ran, in the form in which the provider sent it. */
 export function providerResult(part: ToolResultPart, provider: string): WireObject {
   const { structured, isError } = part;
   const kind = isError ? 'error-' : '';
@@ -72,7 +72,9 @@ function optionsFor(part: ToolResultPart, { model }: PromptTarget, calls: Readon
   return hasFields(options) ? { providerOptions: options } : {};
 }
 
-/** Returns the answer to the provider's request for approval. Another provider has not asked, so it gets no answer. */
+/**
+ * Returns the answer to a provider that asked for approval of a tool call. Returns nothing if another provider asked.
+ */
 function approvalResponse(part: ToolResultPart, call: ToolCallPart, { model }: PromptTarget): readonly WireObject[] {
   const { provider, approvalId } = originOf(call);
   if (provider !== model.provider || approvalId === undefined) return [];
@@ -81,8 +83,8 @@ function approvalResponse(part: ToolResultPart, call: ToolCallPart, { model }: P
 }
 
 /**
- * Returns the output of a result. Uses `content` and not `structured`, because a lifecycle may have changed only the
- * content.
+ * Returns the output of a tool result. Reads `content` and not `structured`, because a lifecycle may have changed only
+ * `content`.
  */
 function resultOutput(part: ToolResultPart, target: PromptTarget): WireObject {
   const json = providerToolJson(part, target.providerTools ?? {});
@@ -96,15 +98,18 @@ function resultOutput(part: ToolResultPart, target: PromptTarget): WireObject {
   return { type: 'content', value };
 }
 
-/** Returns a text output. Only Anthropic's protocol has an error flag. */
+/**
+ * Returns a tool output that is text. Only Anthropic's protocol can mark it as an error. For all others, the text
+ * itself says so.
+ */
 function textOutput(part: ToolResultPart, { model }: PromptTarget): WireObject {
   const value = wellFormed(resultText(part, /anthropic/.test(model.provider)));
   return { type: part.isError ? 'error-text' : 'text', value };
 }
 
 /**
- * Converts a part of a result. A URL that the model does not read becomes text, because an error here would end the run
- * because of a tool.
+ * Converts a part of a tool result. A URL that the model cannot read becomes text. If it were an error, a single tool
+ * could end the run.
  */
 function resultPart(part: ContentPart, target: PromptTarget): WireObject {
   const options = optionsOf(part, target.model.provider);

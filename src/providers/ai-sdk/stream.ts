@@ -7,8 +7,8 @@ import { type AiSdkModel, familyOf } from './model.js';
 import { finishOf, usageOf } from './response.js';
 
 /**
- * Reads a stream to its end, pushes each delta when it arrives, and returns the result as one object.
- * Rejects if the stream fails, contains an error, or ends without a finish reason.
+ * Reads a stream to its end, and returns the whole result as one object. Reports each delta when it arrives. Rejects if
+ * the stream fails, contains an error, or ends without a finish reason.
  */
 export async function readStream(stream: unknown, model: AiSdkModel, request: WatchedRequest): Promise<WireObject> {
   const answer = new StreamedResult(familyOf(model.provider), request);
@@ -28,8 +28,8 @@ interface Reader {
 }
 
 /**
- * Yields the parts of a stream, and cancels the stream at the end. Converts only errors of the stream, not errors of
- * the consumer.
+ * Yields the parts of a stream, and cancels the stream at the end. Errors of the stream become typed errors, but errors
+ * of the consumer stay as they are.
  */
 async function* partsOf(stream: unknown, provider: string, signal: AbortSignal | undefined): AsyncIterable<unknown> {
   const reader = readerOf(stream, provider);
@@ -102,8 +102,8 @@ class StreamedResult {
   }
 
   /**
-   * Adds a delta to its block. Deltas of different blocks may alternate, and blocks keep the order of their first
-   * parts. A tool result ends a text.
+   * Adds a delta to the text or reasoning block with its id. Deltas of several blocks may alternate; the blocks keep
+   * the order in which they began. A text that continues after a tool result becomes a new block.
    */
   private addToBlock(part: WireObject, kind: string, step: string): void {
     const key = `${kind} ${part.id}`;
@@ -131,7 +131,7 @@ class StreamedResult {
 
 interface Block {
   readonly type: string;
-  /** The number of tool results before this block. */
+  /** The number of tool results that came before this block. */
   readonly results: number;
   text: string;
   providerMetadata: WireObject;
@@ -142,8 +142,8 @@ function splitType(type: unknown): readonly (string | undefined)[] {
 }
 
 /**
- * Merges the metadata of all parts of a block, because an id may come with the first delta and a signature with the
- * last one.
+ * Returns the combined metadata of a block. All its parts count, because an id may come with the first delta and a
+ * signature with the last one.
  */
 function merged(known: WireObject, more: unknown): WireObject {
   const all: Record<string, unknown> = { ...known };
@@ -154,10 +154,16 @@ function merged(known: WireObject, more: unknown): WireObject {
   return all;
 }
 
-/** Providers that report the usage so far with each chunk, and always a finish reason at the end. */
+/**
+ * Matches the providers that report token counts with each chunk and always send a finish reason at the end. For them,
+ * a missing finish reason means a lost connection.
+ */
 const COUNTS_ALONG = /^(google|xai|perplexity)\b/;
 
-/** True if the connection was lost. Then a provider still sends a `finish` part, but without a reason or usage. */
+/**
+ * True if the connection was lost. The AI SDK provider then still sends a `finish` part, but without a finish reason or
+ * token counts.
+ */
 function isCut({ finishReason, usage }: WireObject, provider: string): boolean {
   const { finishReason: reason, raw } = finishOf(finishReason);
   return reason === 'other' && raw === '' && (COUNTS_ALONG.test(provider) || usageOf(usage).outputTokens === 0);

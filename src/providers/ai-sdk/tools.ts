@@ -12,15 +12,15 @@ import { type WireObject, wellFormed } from '../shared/wire.js';
 import { type AiSdkModel, familyOf, isClaude, isOpenAI } from './model.js';
 import type { ProviderTools } from './provider-tools.js';
 
-/** The model of a request, and the tools that the provider defines. */
+/** The model that receives a request, and the tools that its provider defines. */
 export interface ToolTarget {
   readonly model: AiSdkModel;
   readonly providerTools?: ProviderTools | undefined;
 }
 
 /**
- * Returns the tool options. A provider tool replaces the function tool of the same name in the request. The agent's
- * tool executes the calls that the provider does not execute.
+ * Returns the call options for tools. A tool that the provider defines replaces the agent's tool of the same name in
+ * the request. The agent's tool still runs the calls that the provider does not run itself.
  */
 export function toolOptions({ tools, toolChoice }: ModelRequest, target: ToolTarget): WireObject {
   const { model, providerTools = {} } = target;
@@ -35,8 +35,8 @@ export function toolOptions({ tools, toolChoice }: ModelRequest, target: ToolTar
 }
 
 /**
- * Renames the arguments of earlier tool calls in a prompt to the property names that the tools of the request have.
- * Call it after `toolOptions`, which chooses the names.
+ * Renames the arguments of earlier tool calls in a prompt, so that they match the property names in the request. Call
+ * it after `toolOptions`, which chooses these names.
  */
 export function withSentArguments(
   prompt: readonly WireObject[],
@@ -46,7 +46,10 @@ export function withSentArguments(
   return isClaude(target.model) ? withWireArguments(prompt, functionTools(tools, target)) : prompt;
 }
 
-/** Renames the arguments of tool calls in a response back to the tools' own property names. */
+/**
+ * Renames the arguments of tool calls in a response from the names in the request back to the tool's own property
+ * names.
+ */
 export function withReadArguments(response: ModelResponse, { tools }: ModelRequest, target: ToolTarget): ModelResponse {
   return isClaude(target.model) ? withOwnArguments(response, functionTools(tools, target)) : response;
 }
@@ -56,8 +59,8 @@ function functionTools(tools: readonly ToolSpec[], { providerTools = {} }: ToolT
 }
 
 /**
- * Returns the provider's rules for tools. Even through the AI SDK, the provider refuses a whole request if one tool
- * breaks a rule.
+ * Returns the provider's rules for tools. The AI SDK does not check them, and one tool that breaks a rule makes the
+ * provider refuse the whole request.
  */
 function rulesOf(model: AiSdkModel, definedTools: number): ToolRules {
   const provider = familyOf(model.provider);

@@ -18,26 +18,28 @@ export { PackageMissingError } from '../../errors.js';
 export { ProviderError } from '../shared/error.js';
 export type { AnthropicClient } from './client.js';
 
-/** Options of {@link anthropic}: connection and retries. */
+/** Options of {@link anthropic}. */
 export interface AnthropicOptions {
   /**
-   * An existing client, instead of `apiKey` and `baseURL`. Also accepts clients for Bedrock, Vertex and Foundry. Its
-   * own retries are disabled; see `maxRetries`.
+   * An existing client to use instead of `apiKey` and `baseURL`. Clients for Bedrock, Vertex and Foundry work too.
+   * Keelson turns off the retries of the client and retries itself; see `maxRetries`.
    */
   readonly client?: AnthropicClient | undefined;
   /**
    * The API key. Default: the credentials that the client finds in the environment, `ANTHROPIC_API_KEY` first.
    *
-   * Credentials from the environment are not sent to another server set with `baseURL`. If such a server needs a key,
-   * set this option.
+   * These credentials are not sent to another server that you set with `baseURL`. If such a server needs a key, set
+   * this option.
    */
   readonly apiKey?: string | (() => Promise<string>) | undefined;
   /**
-   * Base URL of a server with Anthropic's Messages API. Default: the environment variable `ANTHROPIC_BASE_URL`, then
-   * Anthropic.
+   * Base URL of a server that implements Anthropic's Messages API. Default: the environment variable
+   * `ANTHROPIC_BASE_URL`, then Anthropic.
    */
   readonly baseURL?: string | undefined;
-  /** Receives a warning for each tool that is left out of requests. Default: the console. */
+  /**
+   * Receives a warning for each tool that requests leave out because Anthropic would refuse it. Default: the console.
+   */
   readonly logger?: Logger | undefined;
   /** HTTP headers sent with each request, such as `anthropic-beta`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -45,17 +47,19 @@ export interface AnthropicOptions {
    * How often a failed request is retried. Default: the client's own setting, which is 2. Retries status 408, 409, 429
    * and 5xx, the same errors inside a stream, and a lost connection, but not an answer that has begun.
    *
-   * Waits as long as the server asks, but fails at once if that is more than a minute. Use 0 if a lifecycle retries.
+   * Waits before a retry as long as the server asks, but fails at once if the server asks for more than a minute. Use 0
+   * if a lifecycle retries.
    */
   readonly maxRetries?: number | undefined;
   /**
-   * If true, the lifecycle `toolSearch()` uses Anthropic's own search. Default: true at Anthropic's own API for Claude
-   * 4.5 and newer, except Haiku. Set it for another server that supports `tool_search_tool_bm25_20251119`.
+   * If true, the lifecycle `toolSearch()` uses the tool search of Anthropic's API instead of its own. Default: true at
+   * Anthropic's own API for Claude 4.5 and newer, except Haiku. Set it for another server that supports
+   * `tool_search_tool_bm25_20251119`.
    */
   readonly findsTools?: boolean | undefined;
   /**
-   * How the model is asked for structured output. Default: `native`. If the provider refuses, the next mode is tried
-   * and kept: `after-tools`, then `tool`, then the schema in the instructions.
+   * How the model is asked for structured output. Default: `native`. If the provider refuses this mode, the model uses
+   * the next one from then on: `after-tools`, then `tool`, then the schema in the instructions.
    */
   readonly outputMode?: OutputMode | undefined;
 }
@@ -65,7 +69,8 @@ const rules = { ...connectionRules, logger, findsTools: boolean, outputMode } sa
 /**
  * Creates a model for Anthropic's Messages API. Imports the `@anthropic-ai/sdk` package at the first call.
  *
- * Always streams, even without a listener, because a connection without data times out before a long answer ends.
+ * Always requests a stream, even if nobody listens. Otherwise the connection would carry no data until a long answer
+ * ends, and would time out.
  *
  * @example
  * const model = anthropic('claude-sonnet-5');

@@ -1,11 +1,11 @@
 import { defined, isObject, objectsIn, textOr, type WireObject } from '../shared/wire.js';
 
-/** The API refuses a request with more breakpoints. */
+/** The largest number of cache breakpoints that the API accepts in one request. */
 const MOST_MARKS = 4;
 
 /**
  * Returns the body of a request with cache breakpoints at the end of the conversation, of the tools and of the system
- * prompt. Breakpoints of the application count towards the limit and stay.
+ * prompt. Breakpoints that the application has set stay, and count towards the limit of the API.
  */
 export function withCacheMarks(body: WireObject, ttl: '5m' | '1h'): WireObject {
   const mark = ttl === '1h' ? { type: 'ephemeral', ttl } : { type: 'ephemeral' };

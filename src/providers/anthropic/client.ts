@@ -6,14 +6,13 @@ import { toProviderError } from '../shared/failure.js';
 import { defined } from '../shared/wire.js';
 
 /**
- * The part of an `@anthropic-ai/sdk` client that the adapter uses. `Anthropic` and the clients for Bedrock and Vertex
- * fit.
+ * The members of an `@anthropic-ai/sdk` client that the adapter uses. The clients for Bedrock and Vertex have them too.
  */
 export interface AnthropicClient {
   readonly baseURL?: string | undefined;
   readonly maxRetries?: number | undefined;
   readonly messages: {
-    /** Sends one message request. */
+    /** Sends one request to the Messages API. */
     create(body: object, options?: ClientRequestOptions): ClientAnswer;
   };
 }
@@ -54,16 +53,16 @@ export function isAnthropicApi({ client, baseURL }: Connection<AnthropicClient>)
   return !url || (URL.canParse(url) && isAnthropic(url));
 }
 
-/** True if the credentials in the environment may be sent to this base URL. */
+/** True if the credentials from the environment may be sent to a server with this base URL. */
 function isAnthropic(baseURL: string | undefined): boolean {
   return baseURL === undefined || /(^|\.)anthropic\.com$/.test(new URL(baseURL).hostname);
 }
 
 /**
- * Returns client options that send no credentials of the environment to another server. `apiKey` is a placeholder,
- * because the client requires a key.
+ * Returns client options with which no credentials from the environment reach another server. `apiKey` is a placeholder
+ * if none was given, because the client requires a key.
  *
- * Each header of `ANTHROPIC_CUSTOM_HEADERS` is set to null, so that the client omits it. If the application passed its
+ * Each header in `ANTHROPIC_CUSTOM_HEADERS` is set to null, so that the client omits it. If the application passed its
  * key as a string, `Authorization` and `x-api-key` contain this key instead.
  */
 function withoutEnvironment(given: Connection<AnthropicClient>['apiKey']) {

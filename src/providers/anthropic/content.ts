@@ -5,7 +5,9 @@ import { fieldsOf } from './metadata.js';
 
 const ACCEPTED = /^image\/(jpeg|png|gif|webp)$/i;
 
-/** Converts the content of a user message or a tool result into blocks. Drops blank text, which the API refuses. */
+/**
+ * Converts the content of a user message or a tool result into content blocks. Drops blank text, which the API refuses.
+ */
 export function toBlocks(content: string | readonly ContentPart[], model: string): readonly WireObject[] {
   const parts: readonly ContentPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   return parts.flatMap((part) => {
@@ -19,7 +21,7 @@ function toBlock(part: ContentPart): WireObject | undefined {
   return part.type === 'image' || part.type === 'file' ? fileBlock(fileOf(part)) : undefined;
 }
 
-/** Converts a file into a block. The API accepts images, PDF and text. A note replaces any other file. */
+/** Converts a file into a content block. The API accepts images, PDF and text; any other file becomes a note. */
 function fileBlock(file: FileData): WireObject {
   const { data, mediaType, filename } = file;
   const isImage = mediaType.startsWith('image/');

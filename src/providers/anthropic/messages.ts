@@ -19,17 +19,17 @@ export interface WireConversation {
   readonly system: string;
   readonly messages: readonly WireObject[];
   /**
-   * The id of the container of unfinished or paused server tools. Without it, the API refuses to continue these tools.
+   * The id of the container in which server tools are unfinished or paused. The API needs it to continue these tools.
    */
   readonly container: string | undefined;
 }
 
 /**
- * Converts messages into alternating user and assistant turns. Merges consecutive messages of one role. Leading system
- * messages become the system prompt.
+ * Converts messages into alternating user and assistant turns. Merges consecutive messages of one role. System messages
+ * at the beginning become the system prompt.
  *
- * Later system messages become part of a user turn inside `<system>` tags, because most models refuse them. Provider
- * metadata is sent back only if it came from `model`.
+ * Later system messages become `<system>` tags in a user turn, because most models refuse them. Provider metadata is
+ * sent back only to the model that produced it.
  */
 export function toWireConversation(messages: readonly Message[], model: string): WireConversation {
   const begin = messages.findIndex(({ role }) => role !== 'system');
@@ -49,7 +49,7 @@ class ConversationWriter {
   container: string | undefined = undefined;
   private readonly turns: Turn[] = [];
   private readonly ids = new CallIds(PLAIN_IDS);
-  /** Ids of the tool calls that have a result in an assistant message, because the provider executed them. */
+  /** The ids of the tool calls that the provider ran. Their results are in the assistant message itself. */
   private readonly answered: ReadonlySet<string>;
   private readonly sent = new Set<string>();
   private readonly end: Message | undefined;
@@ -77,8 +77,8 @@ class ConversationWriter {
   }
 
   /**
-   * Returns the turns in the form that the API requires. The first turn is a user turn, tool results come first in a
-   * turn, and a final assistant turn has no trailing spaces.
+   * Returns the turns in the form that the API requires. The first turn is a user turn, tool results come first in
+   * their turn, and a final assistant turn does not end with spaces.
    */
   messages(): readonly WireObject[] {
     if (this.turns[0]?.role !== 'user') this.turns.unshift({ role: 'user', blocks: [NO_MESSAGE] });
@@ -99,8 +99,8 @@ class ConversationWriter {
   }
 
   /**
-   * Converts a user message. A placeholder replaces an empty message at the end. Otherwise the assistant's turn would
-   * be last, which newer models refuse.
+   * Converts a user message. If the last message is empty, a placeholder replaces it. Otherwise the conversation would
+   * end with an assistant turn, which newer models refuse.
    */
   private userBlocks(message: UserMessage): readonly WireObject[] {
     const blocks = toBlocks(message.content, this.model);
@@ -108,8 +108,8 @@ class ConversationWriter {
   }
 
   /**
-   * Converts an assistant message. Removes trailing thinking blocks, which the API refuses. An answer that was cut off
-   * may end with such a block.
+   * Converts an assistant message. Removes thinking blocks at its end, as an interrupted answer may have them, because
+   * the API refuses them there.
    */
   private assistantBlocks(message: AssistantMessage): readonly WireObject[] {
     const blocks = message.content.flatMap((part) => this.assistantBlock(part, message === this.last));
@@ -126,8 +126,8 @@ class ConversationWriter {
   }
 
   /**
-   * Converts reasoning. Drops unsigned thinking for Claude models, which refuse it. Thinking that was cut off has no
-   * signature.
+   * Converts reasoning into a thinking block. Drops thinking without a signature for Claude models, which refuse it.
+   * Interrupted thinking has no signature.
    */
   private thought(part: ReasoningPart): readonly WireObject[] {
     if (!isFrom(part, this.model)) return [];
@@ -150,8 +150,8 @@ class ConversationWriter {
   }
 
   /**
-   * Converts a server tool call. It is sent back only to the model that made it. A call without a result is sent only
-   * in the last assistant message.
+   * Converts the call of a server tool, which Anthropic runs itself. Drops the call if another model made it. Also
+   * drops a call without a result, unless it is in the last assistant message.
    */
   private serverCall(part: ToolCallPart, isLast: boolean): readonly WireObject[] {
     if (!isFrom(part, this.model) || !(isLast || this.answered.has(part.id))) return [];
@@ -167,7 +167,10 @@ class ConversationWriter {
     return this.sent.has(id) && isObject(structured) ? [structured] : [];
   }
 
-  /** Converts tool results. The API accepts only text in an error result, so other blocks follow after it. */
+  /**
+   * Converts tool results. The API accepts only text in an error result, so images and files of an error follow after
+   * it.
+   */
   private resultBlocks(results: readonly ToolResultPart[]): readonly WireObject[] {
     return results.flatMap(({ id, content, isError }) => {
       const blocks = toBlocks(content, this.model);

@@ -6,8 +6,8 @@ interface MarkedPart {
 }
 
 /**
- * Returns metadata that keeps a block's fields and its model, under `providerMetadata.anthropic`. Returns an empty
- * object if no fields are to be kept, unless `isMarked` asks for the model alone.
+ * Returns metadata under `providerMetadata.anthropic` that stores the fields of a content block with the model that
+ * produced it. Returns an empty object if there are no fields, unless `isMarked` is true.
  */
 export function toMetadata(
   model: string,
@@ -19,8 +19,8 @@ export function toMetadata(
 }
 
 /**
- * Returns the fields for a part's block in a request to `model`. Includes the fields set by that model or by the
- * application. For a part from another model or from the AI SDK, includes only `cache_control`.
+ * Returns the stored fields that a content block in a request to `model` must have. Leaves out fields of another model
+ * or of the AI SDK, except `cache_control`. Fields that the application has set count as fields of `model`.
  */
 export function fieldsOf(part: MarkedPart, model: string): WireObject {
   const metadata = part.providerMetadata?.anthropic;
@@ -30,13 +30,13 @@ export function fieldsOf(part: MarkedPart, model: string): WireObject {
   return isOurs ? { ...fields, ...cited(fields) } : defined({ cache_control: fields.cache_control });
 }
 
-/** Removes `file_id` from citations, because responses contain it but requests must not. */
+/** Removes `file_id` from citations. Responses contain this field, but requests must not. */
 function cited({ citations }: WireObject): WireObject {
   if (!Array.isArray(citations)) return {};
   return { citations: objectsIn(citations).map(({ file_id, ...citation }) => citation) };
 }
 
-/** True if `model` produced the part. Other models refuse the thinking and the server tool calls of the part. */
+/** True if `model` itself produced the part. Other models refuse its thinking and the calls of its server tools. */
 export function isFrom(part: MarkedPart, model: string): boolean {
   const { anthropic: metadata, aiSdk } = part.providerMetadata ?? {};
   return isObject(metadata) && metadata.model === model && aiSdk === undefined;

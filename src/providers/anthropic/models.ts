@@ -1,26 +1,29 @@
-/** The abilities of a model of this API. */
+/** The features that a model of the Messages API supports, and its limits. */
 export interface Abilities {
   /** True for a Claude model. Claude models sign their thinking, and refuse unsigned thinking. */
   readonly isClaude: boolean;
-  /** The default of `max_tokens`. */
+  /** The default value of `max_tokens` for the model. */
   readonly maxTokens: number;
-  /** How thinking is requested: with a token budget, as adaptive thinking, or not supported. */
+  /** How thinking is requested: with a token budget, as adaptive thinking, or not at all. */
   readonly thinking: 'budget' | 'adaptive' | 'none';
-  /** How thinking is turned off: by omitting the field, with `disabled`, or not at all, as for Fable and Mythos. */
+  /**
+   * How thinking is turned off: by leaving out the field, with the value `disabled`, or never. Fable and Mythos always
+   * think.
+   */
   readonly thinkingOff: 'omit' | 'disabled' | 'never';
-  /** How many of temperature and top_p a request may contain. */
+  /** Which of `temperature` and `top_p` a request may contain: both, only one of them, or none. */
   readonly sampling: 'both' | 'one' | 'none';
-  /** True if the model supports `output_config.format`. */
+  /** True if the model supports structured output with the request field `output_config.format`. */
   readonly hasOutputFormat: boolean;
-  /** True if the model supports Anthropic's search among deferred tools. */
+  /** True if the model can search for tools with Anthropic's tool search. */
   readonly findsTools: boolean;
 }
 
 const NAME = /claude[-.](?:v|([a-z]+)-)?(\d+)(?:[-.](\d{1,2})(?!\d))?/i;
 
 /**
- * Returns a model's abilities from its name, as written by Anthropic, Bedrock, Vertex and OpenRouter.
- * A Claude name without a version counts as the newest model.
+ * Returns what a model supports, judged by its name as Anthropic, Bedrock, Vertex or OpenRouter writes it. A Claude
+ * name without a version counts as the newest model.
  */
 export function abilitiesOf(model: string): Abilities {
   if (!/claude/i.test(model)) return OTHER;
@@ -53,7 +56,9 @@ const OLDEST: Abilities = {
   findsTools: false,
 };
 
-/** Abilities added by each version; 406 is version 4.6. */
+/**
+ * The features that Claude models support since each version, in addition to older ones. 406 stands for version 4.6.
+ */
 const STEPS: readonly (readonly [number, Partial<Abilities>])[] = [
   [305, { maxTokens: 8192 }],
   [307, { maxTokens: 32_000, thinking: 'budget' }],
@@ -64,5 +69,5 @@ const STEPS: readonly (readonly [number, Partial<Abilities>])[] = [
   [500, { thinkingOff: 'disabled' }],
 ];
 
-/** Models of other vendors with this API. */
+/** The features that models of other vendors with this API support. */
 const OTHER: Abilities = { ...OLDEST, isClaude: false, maxTokens: 8192, thinking: 'budget' };

@@ -5,10 +5,10 @@ import { toolParameters } from '../shared/tools/tool-parameters.js';
 import { isObject, objectsIn, type WireObject } from '../shared/wire.js';
 import { freeName, type Renames, renamed, withRenames } from './renamed-schema.js';
 
-/** Anthropic's rules for tools. */
+/** The rules of Anthropic's API for tool names. */
 export const ANTHROPIC_TOOLS = { provider: 'Anthropic', name: /^[a-zA-Z0-9_-]{1,128}$/ };
 
-/** The names that the API accepts for the properties of a tool's arguments. */
+/** Matches the property names that the API accepts in the arguments of a tool. */
 const ACCEPTED = /^[a-zA-Z0-9_.-]{1,64}$/;
 const LONGEST = 64;
 
@@ -17,8 +17,8 @@ const known = new WeakMap<JsonSchema, Renames>();
 const sent = new WeakMap<JsonSchema, WireObject>();
 
 /**
- * Returns the parameters of a tool with property names that the API accepts. Changes only names at the root, because
- * the API checks only these.
+ * Returns the schema of a tool's arguments with property names that the API accepts. Changes only names at the root of
+ * the schema, because the API checks only these.
  */
 export function acceptedParameters(inputSchema: JsonSchema): WireObject {
   const before = sent.get(inputSchema);
@@ -31,17 +31,18 @@ export function acceptedParameters(inputSchema: JsonSchema): WireObject {
 }
 
 /**
- * Renames properties before the alternatives at the root are merged, because the merged description quotes the
- * alternatives and must show the new names.
+ * Renames properties, and then merges the alternatives at the root, such as `anyOf`. In this order, the description of
+ * the merged schema shows the new names.
  */
 function renamedParameters(inputSchema: JsonSchema, renames: Renames): WireObject {
   return withRenames(toolParameters(withRenames(toDraft2020(inputSchema), renames)), renames);
 }
 
 /**
- * Renames the arguments of earlier tool calls to the property names that the tools of the request have. Accepts
- * messages in the form of the API or of the AI SDK. Call it after the tools were converted, because the conversion
- * chooses the names.
+ * Renames the arguments of earlier tool calls, so that they match the property names in the request. Accepts messages
+ * of this API and of the AI SDK.
+ *
+ * Call it after the tools of the request were converted, because the conversion chooses the names.
  */
 export function withWireArguments(messages: readonly WireObject[], tools: readonly ToolSpec[]): readonly WireObject[] {
   const renames = renamesByTool(tools);
@@ -56,7 +57,10 @@ export function withWireArguments(messages: readonly WireObject[], tools: readon
   );
 }
 
-/** Renames the arguments of tool calls in a response back to the tools' own property names. */
+/**
+ * Renames the arguments of tool calls in a response from the names in the request back to the tool's own property
+ * names.
+ */
 export function withOwnArguments(response: ModelResponse, tools: readonly ToolSpec[]): ModelResponse {
   const renames = renamesByTool(tools);
   if (renames.size === 0) return response;
@@ -68,7 +72,10 @@ export function withOwnArguments(response: ModelResponse, tools: readonly ToolSp
   return { ...response, content: content as ModelResponse['content'] };
 }
 
-/** Returns the properties that have another name in requests. `parameters` is the schema that the request contains. */
+/**
+ * Returns the properties that have another name in requests than in the tool's own schema. `parameters` is the schema
+ * in the request.
+ */
 function renamesOf(inputSchema: JsonSchema, parameters: WireObject): Renames {
   const before = known.get(inputSchema);
   if (before !== undefined) return before;

@@ -1,21 +1,21 @@
 import { referenceTo, stepsOf, withReferences } from '../shared/tools/references.js';
 import { isObject, type WireObject } from '../shared/wire.js';
 
-/** The names of a tool's properties in requests, by the tool's own names. Contains only names that differ. */
+/** Maps the tool's own property names to the names in requests. Contains only names that differ. */
 export type Renames = ReadonlyMap<string, string>;
 
-/** Keywords that contain a schema of the same object. */
+/** Keywords whose value is a schema for the same object, and not for a value inside it. */
 const SAME = ['not', 'if', 'then', 'else'];
-/** Keywords that contain an array of schemas of the same object. */
+/** Keywords whose value is an array of schemas for the same object. */
 const SAME_LISTS = ['allOf', 'anyOf', 'oneOf'];
-/** Keywords that map names of properties to schemas of the same object, or to other names. */
+/** Keywords whose value maps property names to schemas for the same object, or to other property names. */
 const BY_NAME = ['dependentSchemas', 'dependentRequired', 'dependencies'];
 
 /**
- * Returns the schema with other names for the properties at its root, in all keywords and references that use the
- * names.
+ * Returns the schema with other names for the properties at its root. Also changes all keywords and references that use
+ * these names.
  *
- * Only the names at the root of the arguments are translated back. So a nested reference to the root, such as `#` in a
+ * Only the arguments at the root are translated back in a response. So a nested reference to the root, such as `#` in a
  * recursive filter, refers to a copy with the original names.
  */
 export function withRenames(schema: WireObject, renames: Renames): WireObject {
@@ -28,7 +28,10 @@ export function withRenames(schema: WireObject, renames: Renames): WireObject {
   return { ...whole, $defs: { ...(isObject(whole.$defs) && whole.$defs), [renamer.copy]: copy } };
 }
 
-/** Returns a name that is not in use: the given name, or the name with a number. */
+/**
+ * Returns the name itself if it is not in `taken`. Otherwise returns the name with a number at its end, with at most
+ * `longest` characters.
+ */
 export function freeName(name: string, taken: ReadonlySet<string>, longest = name.length + 9): string {
   for (let count = 1; ; count += 1) {
     const end = count === 1 ? '' : `_${count}`;
@@ -37,13 +40,15 @@ export function freeName(name: string, taken: ReadonlySet<string>, longest = nam
   }
 }
 
-/** Returns the fields with other names. */
+/** Returns a copy of an object in which some fields have other names. */
 export function renamed(fields: WireObject, names: Renames): WireObject {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [names.get(name) ?? name, value]));
 }
 
 class Renamer {
-  /** True if a nested reference needs a copy of the root. */
+  /**
+   * True if a nested schema refers to the root, so that the result needs a copy of the root with the original names.
+   */
   isCopied = false;
 
   constructor(
@@ -51,14 +56,14 @@ class Renamer {
     readonly copy: string,
   ) {}
 
-  /** Renames the properties in a schema of the root object. */
+  /** Renames the properties in a schema that describes the root object. */
   object(schema: WireObject): WireObject {
     // A restriction of property names would not match a new name.
     const { propertyNames, ...kept } = schema;
     return Object.fromEntries(Object.entries(kept).map(([key, value]) => [key, this.value(key, value)]));
   }
 
-  /** Changes the references in a schema of a nested object. */
+  /** Changes the references in a schema that describes a nested value. Keeps its property names. */
   nested(schema: WireObject): WireObject {
     return withReferences(schema, (reference) => {
       if (!meansRoot(reference)) return renamedReference(reference, this.renames);
@@ -85,7 +90,7 @@ class Renamer {
   }
 }
 
-/** True for a reference to the root, or to a schema of the same object, such as `#/then`. */
+/** True for a reference to the root schema, or to another schema for the root object, such as `#/then`. */
 function meansRoot(reference: string): boolean {
   const steps = [...(stepsOf(reference) ?? [])];
   while (steps.length > 0) {
@@ -98,8 +103,8 @@ function meansRoot(reference: string): boolean {
 }
 
 /**
- * Returns a reference with the new names of renamed properties. Changes `#/properties/$filter` to
- * `#/properties/_filter`, even inside `then` and other schemas of the same object.
+ * Returns a reference in which renamed properties have their new names. For example, `#/properties/$filter` becomes
+ * `#/properties/_filter`, also below `then` and similar keywords.
  */
 function renamedReference(reference: string, renames: Renames): string {
   const steps = stepsOf(reference) ?? [];

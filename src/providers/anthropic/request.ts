@@ -11,8 +11,8 @@ import { outputSchema } from './schema.js';
 import { withKnownReferences, withSearchTool } from './tool-search.js';
 
 /**
- * Returns the body of a request. `settings.providerOptions.anthropic` overrides most fields; `undefined` removes a
- * field.
+ * Returns the body of a request. Fields of `settings.providerOptions.anthropic` override most other fields; the value
+ * `undefined` removes a field.
  */
 export function toWireRequest(request: ModelRequest, model: string, logger?: Logger): WireObject {
   const body = unmarkedRequest(request, model, logger);
@@ -62,7 +62,10 @@ function withConfig(config: WireObject, given: WireObject): WireObject | undefin
   return Object.keys(whole).length > 0 ? whole : undefined;
 }
 
-/** Adds the id of the container. The user's `container` may be an object with skills but no id. */
+/**
+ * Adds the id of the container in which server tools continue. The `container` of the application may be an object with
+ * skills but no id.
+ */
 function withContainer(id: string | undefined, { container: given }: WireObject): unknown {
   return id !== undefined && isObject(given) ? { id, ...given } : (given ?? id);
 }
@@ -73,8 +76,8 @@ interface WireTools {
 }
 
 /**
- * Returns the tools of a request. If the request has no tools, adds a stub for each called tool, because the API
- * refuses tool calls without tools.
+ * Returns the tools of a request. If the request has no tools, but earlier messages contain tool calls, returns a
+ * placeholder for each called tool. The API refuses such calls in a request without tools.
  */
 function wireTools(
   { tools, toolChoice }: ModelRequest,
@@ -91,8 +94,8 @@ function wireTools(
 }
 
 /**
- * Adds the tools of the user's options, such as server tools. They replace agent tools of the same name in the request,
- * because the API refuses duplicates. The agent still executes calls of that name.
+ * Adds the tools from `providerOptions`, such as server tools. A tool of the agent with the same name is left out of
+ * the request, because the API refuses duplicates. The agent still runs calls of this name.
  */
 function withTools(tools: readonly WireObject[], given: WireObject): readonly WireObject[] | undefined {
   const defined = objectsIn(given.tools);
@@ -112,15 +115,15 @@ function wireToolChoice(choice: ToolChoice | undefined): WireObject | undefined 
 }
 
 /**
- * Returns temperature and top_p. The newest models and requests with thinking accept neither; slightly older models
- * accept only one of them.
+ * Returns `temperature` and `top_p`, as far as the model accepts them. The newest models and requests with thinking
+ * accept neither; slightly older models accept only one of them.
  */
 function sampling({ temperature, topP }: ModelSettings, abilities: Abilities, thinks: boolean): WireObject {
   if (thinks || abilities.sampling === 'none') return {};
   return { temperature, top_p: abilities.sampling === 'one' && temperature !== undefined ? undefined : topP };
 }
 
-/** Thinking budgets in tokens. Must be at least 1,024, which is the minimum of the API. */
+/** The number of thinking tokens for each reasoning effort. The API requires at least 1,024. */
 const BUDGETS = { minimal: 1024, low: 4096, medium: 10_000, high: 16_000 };
 const LEAST_BUDGET = 1024;
 
@@ -130,8 +133,8 @@ interface Reasoning {
 }
 
 /**
- * Returns the thinking and effort fields. The API refuses thinking together with a forced tool choice, and thinking
- * that begins in the middle of a turn.
+ * Returns the fields for thinking and effort. Requests no thinking where the API refuses it: if the request forces a
+ * tool call, or in the middle of a turn.
  */
 function reasoning(request: ModelRequest, abilities: Abilities, messages: readonly WireObject[]): Reasoning {
   const { tools, toolChoice, settings = {} } = request;
@@ -159,8 +162,8 @@ function isOn(thinking: unknown): boolean {
 }
 
 /**
- * True if the last message contains results of calls that the model made without thinking. Ignores a paused answer at
- * the end.
+ * True if the last message has the results of tool calls that the model made without thinking. Ignores a paused answer
+ * after it.
  */
 function isAmidTurn(messages: readonly WireObject[]): boolean {
   const completed = messages.at(-1)?.role === 'assistant' ? messages.slice(0, -1) : messages;

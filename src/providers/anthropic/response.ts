@@ -16,7 +16,10 @@ const FINISH_REASONS = new Map<unknown, FinishReason>([
   ['refusal', 'content-filter'],
 ]);
 
-/** Returns the response for a message's JSON, received whole or assembled from a stream. */
+/**
+ * Returns the model response for a message of the API. The message was either received whole or assembled from a
+ * stream.
+ */
 export function readMessage(message: WireObject, model: string): ModelResponse {
   const content = new BlockReader(model, message.container).read(objectsIn(message.content));
   const called = content.some((part) => part.type === 'tool-call' && !part.providerExecuted);
@@ -44,7 +47,7 @@ function metadata({ type, role, content, ...fields }: WireObject): Pick<ModelRes
 
 class BlockReader {
   private readonly ids = new Set<string>();
-  /** The names of server tool calls, by call id. */
+  /** The names of the server tools that the model called, by call id. */
   private readonly names = new Map<unknown, string>();
 
   constructor(
@@ -53,8 +56,8 @@ class BlockReader {
   ) {}
 
   /**
-   * Converts blocks into message parts. A block that only the API understands, such as a model fallback or a
-   * compaction, is kept in an empty reasoning part. Then it can be sent back unchanged.
+   * Converts content blocks into message parts. A block that only the API understands, such as a compaction, is stored
+   * in an empty reasoning part, so that it can be sent back unchanged.
    */
   read(blocks: readonly WireObject[]): readonly AssistantPart[] {
     return blocks.flatMap((block) => this.part(block) ?? []);
@@ -95,7 +98,10 @@ class BlockReader {
     };
   }
 
-  /** Converts a server tool call. Keeps the block type and the container, because the next request needs both. */
+  /**
+   * Converts the call of a server tool, which Anthropic runs itself. Stores the type of the block and the container,
+   * because the next request needs both.
+   */
   private serverCall({ id: given, name: called, input, ...fields }: WireObject): ToolCallPart | undefined {
     const id = textOr(given);
     const name = textOr(called);
@@ -106,7 +112,7 @@ class BlockReader {
     return { ...call, ...toMetadata(this.model, { ...fields, container }) };
   }
 
-  /** Converts the result of a server tool. Keeps the whole block, which must be sent back unchanged. */
+  /** Converts the result of a server tool. Stores the whole block, because it must be sent back unchanged. */
   private serverResult(block: WireObject): ToolResultPart {
     const { tool_use_id: id, content } = block;
     const isError = block.is_error === true || (isObject(content) && textOr(content.type).endsWith('_error'));
@@ -119,8 +125,10 @@ class BlockReader {
 }
 
 /**
- * Returns the usage. Anthropic's `input_tokens` excludes tokens read from and written to its cache, so both are added.
- * `iterations` lists the requests that Anthropic's server made for one response.
+ * Returns the token counts. Adds the tokens read from and written to the cache to the input tokens, because Anthropic's
+ * `input_tokens` excludes them.
+ *
+ * `iterations` lists the model calls that Anthropic made for this response. The last one determines `contextTokens`.
  */
 function usageOf(usage: WireObject): Usage {
   const { cache_read_input_tokens: cached, cache_creation_input_tokens: created, output_tokens_details } = usage;

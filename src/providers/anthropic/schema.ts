@@ -2,19 +2,22 @@ import type { JsonSchema } from '../../internal/json.js';
 import { defined, isObject, textOr, type WireObject } from '../shared/wire.js';
 
 const FORMATS = ['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'];
-/** The API refuses a schema with more optional properties or unions as too complex. */
+/** The largest number of optional properties in an output schema. The API refuses a schema with more as too complex. */
 const MOST_OPTIONAL = 24;
 const MOST_UNIONS = 16;
 
-/** Keywords that change the type of a value. Other keywords restrict or describe it. */
+/**
+ * Keywords that change the meaning of a schema and not only restrict it. Except for `$ref`, `anyOf` and `oneOf`, the
+ * API does not support them in output schemas.
+ */
 const SHAPING = ['$ref', 'anyOf', 'oneOf', 'allOf', 'not', 'if', 'then', 'else', 'patternProperties', 'prefixItems'];
 
 /**
- * Returns an output schema in the form that the API accepts: objects are closed, and unsupported restrictions move into
- * descriptions.
+ * Returns an output schema in the form that the API accepts. Objects allow no additional properties, and unsupported
+ * restrictions, such as `maxLength`, become part of the description.
  *
- * Returns undefined for schemas that the API cannot express: maps, recursion, tuples. The output is always validated
- * against the original schema.
+ * Returns undefined for a schema that the API cannot express: maps, recursion and tuples. The answer is always
+ * validated against the original schema.
  */
 export function outputSchema(schema: JsonSchema): WireObject | undefined {
   const limiter = new SchemaLimiter(schema);
@@ -96,8 +99,8 @@ class SchemaLimiter {
 }
 
 /**
- * Returns the keywords other than properties and items. Restrictions that the API does not support move into the
- * description.
+ * Returns the keywords of a schema without properties and items. Restrictions that the API does not support become part
+ * of the description.
  */
 function plain(schema: WireObject): WireObject | undefined {
   const { $schema, $defs, definitions, type, title, description, default: usual, format, minItems, ...others } = schema;

@@ -9,12 +9,12 @@ type Block = Record<string, unknown>;
 
 /**
  * Assembles the events of a stream into one message. Reports each delta when it arrives. The input of a tool call stays
- * an unparsed string.
+ * a JSON string.
  *
  * Also accepts a complete message instead of deltas. Skips unknown events.
  */
 export class StreamedMessage {
-  /** The blocks in the order of their first events. */
+  /** The content blocks, in the order in which they began. */
   private readonly blocks: Block[] = [];
   private readonly byIndex = new Map<unknown, Block>();
   private message: WireObject | undefined = undefined;
@@ -24,14 +24,14 @@ export class StreamedMessage {
 
   constructor(private readonly push: Push) {}
 
-  /** Adds an event. Throws if the event is an error or not a JSON object. */
+  /** Adds an event of the stream. Throws if the event is an error or not a JSON object. */
   take(event: unknown): void {
     const data = typeof event === 'string' ? parseJson(event) : event;
     if (!isObject(data)) throw unreadableBody('anthropic', event);
     this.add(data);
   }
 
-  /** Returns the assembled message. Throws if the stream ended too early. */
+  /** Returns the assembled message. Throws if the stream has ended before the message was complete. */
   whole(): WireObject {
     if (!textOr(this.ending.stop_reason)) {
       throw interrupted('anthropic', this.unread);
@@ -52,10 +52,7 @@ export class StreamedMessage {
     else if (type !== 'ping') this.unread = event;
   }
 
-  /**
-   * Starts a message. A second message in a stream replaces the first one, although deltas of the first were already
-   * reported.
-   */
+  /** Starts the message. Throws if the stream already contains a message, because its deltas were already reported. */
   private start(message: WireObject): void {
     if (this.message !== undefined) {
       const problem = 'its stream begins a second message before the first one has ended';
@@ -64,7 +61,10 @@ export class StreamedMessage {
     this.begin(message);
   }
 
-  /** Starts the content. After code execution, `message_start` may already contain the whole answer. */
+  /**
+   * Takes over the content of the first event, which is usually empty. After code execution, it may already contain the
+   * whole answer.
+   */
   private begin(message: WireObject): void {
     this.message = message;
     this.usage = isObject(message.usage) ? message.usage : {};
@@ -74,11 +74,11 @@ export class StreamedMessage {
   }
 
   /**
-   * Reads the usage. The last usage event has the total counts. Earlier counts stay if the last event omits them or
-   * reports 0.
+   * Takes over the end of the message and its token counts. The last event has the final counts, but an earlier count
+   * stays if the last event omits it or reports 0.
    *
-   * With `iterations`, for example after a compaction on the server, a count of 0 is used, because the first event has
-   * the counts before the compaction.
+   * If there are `iterations`, for example after a compaction on the server, a count of 0 is final. The first event
+   * then has the counts before the compaction.
    */
   private end({ type, delta, usage, ...beside }: WireObject): void {
     this.ending = { ...this.ending, ...present(beside), ...(isObject(delta) && present(delta)) };
@@ -95,7 +95,7 @@ export class StreamedMessage {
     this.end({ delta: { stop_reason: message.stop_reason } });
   }
 
-  /** Adds a block. If a server uses one index for two blocks, later deltas go to the newer block. */
+  /** Adds a content block. If a server uses the same index for two blocks, later deltas belong to the newer block. */
   private addBlock(index: unknown, begun: WireObject): void {
     const block: Block = { ...begun };
     if (Array.isArray(begun.citations)) block.citations = [...begun.citations];
@@ -115,7 +115,9 @@ export class StreamedMessage {
     else if (!KNOWN_BLOCK.test(textOr(block.type))) growOther(block, delta);
   }
 
-  /** Appends a delta to a block. Content from the start event stays if no delta follows. */
+  /**
+   * Appends a delta to a field of a block. If no delta comes, the field keeps the content of the block's first event.
+   */
   private grow(block: Block, field: GrowingField, piece: unknown): void {
     if (textOr(piece) === '') return;
     block[field] = textOr(block[field]) + textOr(piece);
@@ -132,13 +134,13 @@ export class StreamedMessage {
 
 const KNOWN_BLOCK = /^text$|thinking$|tool_use$|tool_result$/;
 
-/** Appends a citation in place, because copying the list for each citation would take quadratic time. */
+/** Appends a citation to the existing array. Copying the array for each citation would take quadratic time. */
 function addCitation(block: Block, citation: unknown): void {
   if (Array.isArray(block.citations)) block.citations.push(citation);
   else block.citations = [citation];
 }
 
-/** Adds a delta to a block of an unknown type: appends strings, and replaces other values. */
+/** Adds a delta to a block of an unknown type. Strings are appended, and other values replace earlier ones. */
 function growOther(block: Block, { type, ...fields }: WireObject): void {
   for (const [name, value] of Object.entries(present(fields))) {
     block[name] = typeof value === 'string' ? textOr(block[name]) + value : value;

@@ -1,19 +1,22 @@
 import { isObject, objectsIn, textOr, type WireObject } from '../shared/wire.js';
 
-/** Anthropic's own search among the tools of a request. */
+/** The tool with which the model searches for other tools on Anthropic's side. */
 const SEARCH_TOOL = { type: 'tool_search_tool_bm25_20251119', name: 'tool_search_tool_bm25' };
 
 const NO_SEARCH = { type: 'text', text: '(searched for tools)' };
 
-/** Adds Anthropic's search tool if a tool is deferred, unless the application has added one. */
+/**
+ * Adds Anthropic's search tool if the request has a deferred tool, which the model can only find by a search. Adds
+ * nothing if the application has added a search tool.
+ */
 export function withSearchTool(tools: readonly WireObject[]): readonly WireObject[] {
   const isNeeded = tools.some((tool) => tool.defer_loading === true) && !tools.some(isSearchTool);
   return isNeeded ? [SEARCH_TOOL, ...tools] : tools;
 }
 
 /**
- * Returns the messages without references to tools that the request lacks, because the API refuses such references. If
- * the request has no search tool, removes earlier searches.
+ * Removes references to tools that the request does not contain from earlier search results, because the API refuses
+ * them. If the request has no search tool, removes the searches themselves.
  */
 export function withKnownReferences(messages: readonly WireObject[], tools: unknown): readonly WireObject[] {
   if (!messages.some(({ content }) => objectsIn(content).some(isSearchBlock))) return messages;

@@ -1,20 +1,23 @@
 import { ProviderError } from '../shared/error.js';
 import { toProviderError } from '../shared/failure.js';
 
-/** The API of OpenAI that a model uses. */
+/** The API of OpenAI that a model uses: the Responses API or chat completions. */
 export type OpenAIApi = 'responses' | 'chat';
 
-/** Matches OpenAI's errors for a request that needs the Responses API. */
+/** Matches the error messages for a request that only works with the Responses API. */
 const NEEDS_RESPONSES =
   /\bv1\/responses\b|\bresponses api\b|not a chat model|not supported (?:in|with|by) (?:the )?(?:v1\/)?chat.?completions?/i;
 
-/** Matches the errors of servers without the Responses API, and of models that need chat completions. */
+/**
+ * Matches the error messages of servers that lack the Responses API, and of models that only work with chat
+ * completions.
+ */
 const NEEDS_CHAT =
   /^404 (?:status code|not found|resource not found|page not found|invalid url|unknown (?:url|path))|\/responses\b.*not found|not found.*\/responses\b|only (?:supported|available) (?:in|with|by) (?:the )?(?:v1\/)?chat.?completions?/i;
 
 /**
- * If the server refuses this API for the model, adds to the error which option changes the API. Returns any other error
- * unchanged.
+ * Adds advice to an error that says that the model needs the other API of OpenAI: the option `api` to set. Returns any
+ * other error unchanged.
  */
 export function withAdvice(
   thrown: unknown,

@@ -1,20 +1,20 @@
 import type { ClientAnswer, ClientRequestOptions } from '../shared/client.js';
 
-/** The `responses` member of a client. */
+/** The members of `client.responses` that the adapter uses. */
 export interface OpenAIResponsesClient {
-  /** Sends one request of the Responses API. */
+  /** Sends one request to the Responses API. */
   create(body: object, options?: ClientRequestOptions): ClientAnswer;
-  /** Returns a stored response. Needed for background mode. */
+  /** Returns a stored response. Needed for background mode, in which a response is polled. */
   retrieve?(id: string, query?: object, options?: ClientRequestOptions): ClientAnswer;
-  /** Cancels a response in background mode. */
+  /** Cancels a response in background mode. Optional. */
   cancel?(id: string, options?: ClientRequestOptions): ClientAnswer;
 }
 
-/** The part of a client that the adapter uses. `OpenAI` and `AzureOpenAI` of the `openai` package fit. */
+/** The members of a client that the adapter uses. `OpenAI` and `AzureOpenAI` of the `openai` package have them. */
 export interface OpenAIClient {
   readonly baseURL?: string | undefined;
   readonly maxRetries?: number | undefined;
-  /** Needed for the Responses API. */
+  /** Required only for models that use the Responses API. */
   readonly responses?: OpenAIResponsesClient | undefined;
   readonly chat: {
     readonly completions: {
@@ -24,10 +24,13 @@ export interface OpenAIClient {
   };
 }
 
-/** The kinds of server that get different request bodies. */
+/** The kinds of server for which requests differ. */
 export type Server = 'openai' | 'deepseek' | 'mistral' | 'moonshot' | 'openrouter' | 'dashscope' | 'other';
 
-/** Azure serves OpenAI models under several domains. `services.ai.azure.com` also serves models of other vendors. */
+/**
+ * Matches the base URLs at which Azure serves OpenAI models. Azure uses several domains, and `services.ai.azure.com`
+ * also serves models of other vendors at other paths.
+ */
 const AZURE = /^[^/]+\.(openai|cognitiveservices)\.azure\.(com|us)\/|^[^/]+\.services\.ai\.azure\.(com|us)\/openai\//;
 
 const OWN_HOSTS = [
@@ -38,7 +41,7 @@ const OWN_HOSTS = [
   ['dashscope', /(^|\.)(dashscope(-[a-z]+)?|maas)\.aliyuncs\.com$/],
 ] as const;
 
-/** Returns the kind of server at a base URL. Azure domains that serve OpenAI models count as `openai`. */
+/** Returns the kind of server at a base URL. Azure counts as `openai` where it serves OpenAI models. */
 export function serverAt(baseURL: string | undefined): Server {
   if (isOpenAI(baseURL)) return 'openai';
   const { hostname = '', pathname = '' } = URL.canParse(baseURL ?? '') ? new URL(baseURL ?? '') : {};
@@ -46,7 +49,7 @@ export function serverAt(baseURL: string | undefined): Server {
   return OWN_HOSTS.find(([, host]) => host.test(hostname))?.[0] ?? 'other';
 }
 
-/** True if `OPENAI_API_KEY` may be sent to this base URL. */
+/** True if the API key in `OPENAI_API_KEY` may be sent to this base URL. */
 export function isOpenAI(baseURL: string | undefined): boolean {
   if (baseURL === undefined || !URL.canParse(baseURL)) return baseURL === undefined;
   return /(^|\.)openai\.(com|azure\.com)$/.test(new URL(baseURL).hostname);

@@ -12,7 +12,7 @@ import { outputModeAt } from './output-modes.js';
 import { makeClient } from './own-client.js';
 import { prepareResponse } from './responses/protocol.js';
 
-/** Creates a model from valid options. */
+/** Creates a model for a server with OpenAI's API. The options must already be validated. */
 export function openaiModel(modelId: string, options: OpenAIOptions): Model {
   const isOwnClient = options.client === undefined;
   const model = clientModel<OpenAIClient>(modelId, options, {

@@ -1,24 +1,24 @@
 import type { OutputMode } from '../shared/output/output-mode.js';
 import { serverAt } from './client.js';
 
-/** A service that accepts an output schema in one known way only. */
+/** A service that is known to accept an output schema in one way only, with the source of this fact. */
 interface OutputRule {
-  /** Matches the host of the base URL. */
+  /** Matches the host name of the service. */
   readonly host: RegExp;
   /** Matches the id of the model. Default: all models. */
   readonly model?: RegExp;
   readonly mode: OutputMode;
   readonly source: string;
-  /** The date of the report or of the last change. `unknown` if the source does not give it. */
+  /** The date of the source or of its last change. `unknown` if the source does not give it. */
   readonly date: string;
 }
 
 /**
- * Services that accept an output schema together with tools, and services that accept no schema. The first matching
+ * Rules for services that accept an output schema together with tools, or that accept no schema. The first matching
  * rule applies.
  *
- * Any other service gets the schema in a request without tools. Groq, Cerebras and Google's Gemini 2 refuse both
- * together. With Ollama, vLLM and llama.cpp, a schema prevents tool calls.
+ * For any other service, the schema is sent in a separate request without tools. Groq, Cerebras and Google's Gemini 2
+ * refuse a schema together with tools. With Ollama, vLLM and llama.cpp, a schema prevents tool calls.
  */
 const OUTPUT_RULES: readonly OutputRule[] = [
   {
@@ -54,7 +54,10 @@ const OUTPUT_RULES: readonly OutputRule[] = [
   },
 ];
 
-/** Returns the mode for a model at a base URL. OpenAI and Azure OpenAI accept a schema together with tools. */
+/**
+ * Returns the way to ask the model at this base URL for structured output. OpenAI and Azure OpenAI accept a schema
+ * together with tools.
+ */
 export function outputModeAt(baseURL: string | undefined, model: string): OutputMode {
   if (serverAt(baseURL) === 'openai') return 'native';
   const host = URL.canParse(baseURL ?? '') ? new URL(baseURL ?? '').hostname : '';

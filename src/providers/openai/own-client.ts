@@ -27,7 +27,7 @@ class OpenAIServer {
   private readonly key: Connection<OpenAIClient>['apiKey'];
   private readonly headers: { readonly [name: string]: string | undefined };
 
-  /** The key, the organization and the project from the environment are sent only to OpenAI. */
+  /** Sends the key, the organization and the project from the environment only to OpenAI. */
   constructor({ apiKey, baseURL }: Connection<OpenAIClient>) {
     const variables = isOpenAI(baseURL) ? environment() : {};
     this.url = (baseURL ?? (variables.OPENAI_BASE_URL?.trim() || OPENAI_URL)).replace(/\/+$/, '');
@@ -50,7 +50,7 @@ class OpenAIServer {
     return Object.assign(answer, { withResponse: () => answer });
   }
 
-  /** Sends a request and reads the body as a string. Does not read the body of a stream. */
+  /** Sends a request, and reads the response body as a string. Leaves the body of a stream unread. */
   private async send(
     path: string,
     body: WireObject | undefined,
@@ -75,7 +75,7 @@ class OpenAIServer {
   }
 }
 
-/** The response of a failed request, with the fields of an error of the `openai` package. */
+/** The error for a response with an error status. Has the same fields as an error of the `openai` package. */
 class ResponseError extends Error {
   readonly status: number;
   readonly headers: Headers;
@@ -93,8 +93,8 @@ class ResponseError extends Error {
 }
 
 /**
- * Returns the error of a failed response. Servers other than OpenAI may send errors without an `error` field, and
- * bodies that are not JSON.
+ * Returns the error for a response with an error status. Servers other than OpenAI may send errors without an `error`
+ * field, and bodies that are not JSON.
  */
 async function failureOf(response: Response): Promise<ResponseError> {
   const text = await response.text().catch(() => '');

@@ -1,6 +1,6 @@
 import { defined, isObject, type WireObject } from '../shared/wire.js';
 
-/** OpenAI's rules for tools. Other servers accept other names and numbers. */
+/** The rules of OpenAI's API for tools. Other servers accept other names and more tools. */
 export const OPENAI_TOOLS = { provider: 'OpenAI', name: /^[a-zA-Z0-9_-]{1,64}$/, most: 128 };
 
 const PLAIN_KEYWORDS = [
@@ -9,8 +9,9 @@ const PLAIN_KEYWORDS = [
 ].flat();
 
 /**
- * True if OpenAI accepts the schema in strict mode, which guarantees a matching answer. Strict mode allows only certain
- * keywords, and closed objects with all properties required. In strict mode, OpenAI refuses any other schema.
+ * True if OpenAI accepts the schema in strict mode, which guarantees that the answer matches the schema. Strict mode
+ * allows only some keywords. Objects must require all their properties and allow no others. OpenAI refuses any other
+ * schema in strict mode.
  */
 export function isStrictSchema(schema: unknown): boolean {
   return isObject(schema) && schema.type === 'object' && isStrict(schema);
@@ -32,18 +33,19 @@ function isClosed({ properties, required, additionalProperties }: { readonly [ke
   return Array.isArray(required) && Object.keys(properties).every((name) => required.includes(name));
 }
 
-/** Matches model names of Moonshot, on any host. */
+/** Matches the names of Moonshot's models. Their rules for schemas apply on any host. */
 const MOONSHOT_MODEL = /kimi|moonshot/i;
 
 /**
- * Returns tool parameters in the form that the model accepts. Moonshot's models refuse a `type` next to `anyOf`, so
- * `type` moves into the alternatives. They also refuse an `items` array, which becomes `prefixItems`.
+ * Returns the schema of a tool's arguments in the form that the model accepts. Moonshot's models refuse a `type` next
+ * to `anyOf`, so `type` moves into the alternatives. They also refuse an array in `items`, so the array moves to
+ * `prefixItems`.
  */
 export function parametersFor(model: string, parameters: WireObject): WireObject {
   return MOONSHOT_MODEL.test(model) ? (rewritten(parameters) as WireObject) : parameters;
 }
 
-/** Keywords whose content is a value, not a schema. */
+/** Keywords whose content is a value and not a schema, so that it must stay unchanged. */
 const VALUES = ['default', 'const', 'enum', 'examples'];
 
 function rewritten(node: unknown): unknown {

@@ -3,7 +3,7 @@ import type { ToolCallPart } from '../../model/message.js';
 import type { Usage } from '../../model/model.js';
 import { defined, isObject, parseJson, textOr, type WireObject } from './wire.js';
 
-/** The token counts of a response, not yet validated. */
+/** The token counts of a response as the provider sent them, not yet checked. */
 export interface WireCounts {
   readonly input: unknown;
   readonly output: unknown;
@@ -15,10 +15,10 @@ export interface WireCounts {
 }
 
 /**
- * Returns a usage. Missing or invalid counts of input and output become 0.
+ * Converts token counts of a provider. A missing or invalid count of input or output tokens becomes 0.
  *
- * Some servers, such as xAI and Google, do not include reasoning in the output. Then their total is the sum of input,
- * output and reasoning, and the reasoning is added to the output.
+ * Some servers, such as xAI and Google, do not count reasoning as output. If the total shows this, the reasoning tokens
+ * are added to the output tokens.
  */
 export function toUsage({ input, output, total, cached, written, reasoning }: WireCounts): Usage {
   const inputTokens = count(input) ?? 0;
@@ -43,7 +43,10 @@ export function count(value: unknown): number | undefined {
   return typeof value === 'number' && !Number.isNaN(value) ? value : undefined;
 }
 
-/** Returns the id of a call, or a generated id if the id is missing or already in `used`. Adds the id to `used`. */
+/**
+ * Returns the id of a tool call. Generates another id if the id is missing or in `used`. Adds the returned id to
+ * `used`.
+ */
 export function uniqueId(given: unknown, used: Set<string>): string {
   const id = textOr(given);
   const unique = id !== '' && !used.has(id) ? id : randomIds.next('call');
@@ -52,8 +55,8 @@ export function uniqueId(given: unknown, used: Set<string>): string {
 }
 
 /**
- * Parses the arguments of a call. Some servers send an object instead of a JSON string, or JSON inside a JSON string.
- * An empty string means no arguments.
+ * Parses the arguments of a tool call. Accepts an object instead of a JSON string, and JSON inside a JSON string,
+ * because some servers send these. An empty string means no arguments.
  */
 export function readArguments(given: unknown): Pick<ToolCallPart, 'input' | 'invalidInput'> {
   if (typeof given !== 'string') return { input: given ?? {} };
@@ -65,8 +68,8 @@ export function readArguments(given: unknown): Pick<ToolCallPart, 'input' | 'inv
 }
 
 /**
- * Returns the arguments of a call to send back. Servers accept only an object, so other values are wrapped in an
- * object.
+ * Returns the arguments of an earlier tool call for a request. Servers accept only an object, so any other value is put
+ * into an object.
  */
 export function toArguments({ input, invalidInput }: ToolCallPart): WireObject {
   const given = input ?? {};

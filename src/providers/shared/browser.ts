@@ -1,21 +1,21 @@
 import { OptionInvalidError } from '../../errors.js';
 
-/** The API key of a provider, and the names of the ways to pass it. */
+/** The API key of a provider, with the names that an error message about the key must mention. */
 export interface KeyUse {
-  /** The name of the model's factory, such as `openai`. */
+  /** The name of the function that creates the model, such as `openai`. */
   readonly factory: string;
-  /** The name of the official client's class, such as `OpenAI`. */
+  /** The class of the provider's official client, such as `OpenAI`. */
   readonly client: string;
   /** The environment variable that the official client reads. */
   readonly variable: string;
   readonly hasKey: boolean;
-  /** True if `baseURL` is not the provider's own server. */
+  /** True if requests go to another server than the provider's own. */
   readonly isOtherServer: boolean;
 }
 
 /**
- * Throws an `OptionInvalidError` if a web page would show its visitors a key, or if no key was passed and the
- * environment cannot be read.
+ * Throws an `OptionInvalidError` if visitors of a web page could read the API key. Also throws if no key was passed and
+ * the environment cannot be read.
  */
 export function checkKey(use: KeyUse): void {
   const { hasKey, isOtherServer } = use;
@@ -43,7 +43,7 @@ interface Surroundings {
   readonly Deno?: unknown;
 }
 
-/** True in a web page. Uses the check of the official clients, which refuse to run in a page. */
+/** True if the code runs in a web page. Uses the same check as the official clients, which refuse to run there. */
 function isPage(): boolean {
   const { window, navigator } = globalThis as Surroundings;
   return window?.document !== undefined && navigator !== undefined;

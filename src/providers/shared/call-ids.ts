@@ -1,9 +1,12 @@
 import type { WireObject } from './wire.js';
 
-/** The call ids that a provider accepts, and how to generate an accepted id. */
+/** The call ids that a provider accepts, and a way to generate such an id. */
 export interface IdRule {
   readonly accepted: RegExp;
-  /** Matches generated ids. A received id that matches is replaced, because another call might get the same id. */
+  /**
+   * Matches ids that `make` generates. If a received id looks the same, it is replaced, because `make` might give the
+   * same id to another call.
+   */
   readonly generated: RegExp;
   make(count: number): string;
 }
@@ -20,7 +23,7 @@ export const OPENAI_IDS: IdRule = {
   make: (count) => `call_made_short_${count}`,
 };
 
-/** The Responses API accepts longer ids than chat completions. */
+/** Rules for call ids in the Responses API, which accepts longer ids than chat completions. */
 export const RESPONSES_IDS: IdRule = {
   accepted: /^.{1,64}$/s,
   generated: /^call_made_long_/,
@@ -33,7 +36,7 @@ export const MISTRAL_IDS: IdRule = {
   make: (count) => `call${String(count).padStart(5, '0')}`,
 };
 
-/** Gives each call of a conversation a unique id that the provider accepts. */
+/** Gives each tool call of a conversation a unique id that the provider accepts. */
 export class CallIds {
   private readonly used = new Set<string>();
   private readonly latest = new Map<string, string>();
@@ -41,8 +44,8 @@ export class CallIds {
   constructor(private readonly rule: IdRule) {}
 
   /**
-   * Returns the id to send for a call. `isOwn` is true for an id from the same model. Such an id stays, because a model
-   * may depend on its form, as Kimi does on `functions.search:0`.
+   * Returns the id to send for a tool call. An id that the same model gave (`isOwn`) stays, because a model may depend
+   * on its form. For example, Kimi needs ids such as `functions.search:0`.
    */
   ofCall(given: string, isOwn: boolean): string {
     const { accepted, generated, make } = this.rule;
@@ -54,20 +57,22 @@ export class CallIds {
     return id;
   }
 
-  /** Returns the new id of the latest call with this original id. */
+  /** Returns the id to send for the result of a call: the new id of the latest call with this original id. */
   ofResult(given: string): string {
     return this.latest.get(given) ?? given;
   }
 }
 
-/** Returns a tool name with only the characters that providers accept, and at most their length. */
+/** Returns a tool name that providers accept: only letters, digits, `_` and `-`, and at most `longest` characters. */
 export function acceptedName(name: string, longest: number): string {
   return name.replace(/[^\w-]/g, '_').slice(0, longest);
 }
 
 /**
- * Inserts an assistant message between a tool message and a user message, because Mistral's models refuse this pair. It
- * occurs after a run that ended early or returned images. `answer` is the content of the inserted message.
+ * Inserts an assistant message between tool results and a user message, because Mistral's models refuse a user message
+ * directly after tool results. This order occurs after a run that ended early, or returned images.
+ *
+ * `answer` is the content of the inserted message.
  */
 export function withTurns(messages: readonly WireObject[], answer: unknown): readonly WireObject[] {
   return messages.flatMap((message, at) => {

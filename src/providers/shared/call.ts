@@ -7,22 +7,21 @@ import { clockOf, IdleWatch, type WatchedRequest } from './idle.js';
 
 const LONGEST_WAIT_MS = 60_000;
 
-/** One request to a provider, with the function that reads its response. */
+/** One request to a provider, with functions to send it and to read its response. */
 export interface ProviderCall<Answer> {
   readonly provider: string;
   readonly maxRetries: number;
   send(): PromiseLike<Answer>;
   read(answer: Answer, request: WatchedRequest): Promise<ModelResponse>;
-  /** The provider's id of the request, to quote in a support ticket. */
+  /** Returns the id that the provider gave to the request. Quote it in a support ticket. */
   requestIdOf(answer: Answer): string | null | undefined;
 }
 
 /**
- * Makes a call with its own abort signal, and retries it after temporary errors. Also aborts a stream that is silent
- * for too long.
+ * Sends a request, and sends it again after temporary errors. Also aborts a stream that sends nothing for too long.
  *
- * An abort rejects at once with the caller's reason. No listener stays on the caller's signal, whereas the official
- * clients leave one for each attempt.
+ * An abort rejects at once with the reason of the caller's signal. The official clients leave a listener on a signal
+ * for each attempt, so they get a signal of their own.
  */
 export async function answerTo<Answer>(
   request: ModelRequest,
@@ -48,8 +47,8 @@ export async function answerTo<Answer>(
 }
 
 /**
- * Retries a request, and waits as long as the provider asks. Used instead of the retries of the clients, whose waits
- * ignore the abort signal and have no limit.
+ * Sends a request, and retries it after the delay that the provider asks for. Replaces the retries of the official
+ * clients, whose delays ignore the abort signal and have no limit.
  */
 async function withRetries<Answer>(call: ProviderCall<Answer>, request: WatchedRequest): Promise<ModelResponse> {
   const clock = clockOf(request);
@@ -68,12 +67,12 @@ async function withRetries<Answer>(call: ProviderCall<Answer>, request: WatchedR
 interface Outcome {
   readonly response?: ModelResponse;
   readonly failure?: unknown;
-  /** True if the request must not be retried. */
+  /** True if the request must not be sent again, because the answer has begun. */
   readonly isFinal?: boolean;
 }
 
 /**
- * Makes one attempt. After the response has begun, an error may be retried only if it has a status code and no delta
+ * Sends a request once. After the response has begun, an error allows a retry only if it has a status code and no delta
  * was reported.
  */
 async function attempt<Answer>(call: ProviderCall<Answer>, request: WatchedRequest): Promise<Outcome> {
@@ -101,8 +100,8 @@ async function attempt<Answer>(call: ProviderCall<Answer>, request: WatchedReque
 }
 
 /**
- * Returns the delay before a retry: half a second, doubled with each retry up to eight seconds, minus up to a quarter.
- * The official clients use the same delays.
+ * Returns the delay before a retry in milliseconds: half a second, doubled with each retry up to eight seconds, minus a
+ * random part of up to a quarter. The official clients use the same delays.
  */
 function backoffMs(retries: number): number {
   return Math.min(500 * 2 ** retries, 8000) * (1 - Math.random() * 0.25);

@@ -5,16 +5,16 @@ import type { Connection } from './connection.js';
 import type { WatchedRequest } from './idle.js';
 import { defined } from './wire.js';
 
-/** Options of one client request. */
+/** Options that a client accepts for one request. */
 export interface ClientRequestOptions {
   readonly signal?: AbortSignal;
   readonly headers?: Record<string, string>;
   readonly maxRetries?: number;
 }
 
-/** The promise that a client returns for one request. */
+/** The promise that a provider's official client returns for one request. */
 export interface ClientAnswer extends PromiseLike<unknown> {
-  /** Resolves with the data and the HTTP response. */
+  /** Resolves with the parsed body and the HTTP response. */
   withResponse?(): Promise<{ readonly data: unknown; readonly response: HttpAnswer }>;
 }
 
@@ -24,7 +24,7 @@ interface HttpAnswer {
     /** Returns a header's value, or null. */
     get(name: string): string | null;
   };
-  /** The body, used if it is an async iterable of bytes. */
+  /** The body of the response. Read only if it is an async iterable of bytes. */
   readonly body?: unknown;
 }
 
@@ -34,24 +34,27 @@ export interface Answer {
   readonly response?: HttpAnswer;
 }
 
-/** The protocol of a provider's official client. */
+/** The API of a provider: how to create its client, and how to build its requests. */
 export interface ClientProtocol<Client> {
   readonly provider: string;
-  /** The response header that holds the id of the request. */
+  /** The name of the response header that has the id of the request. */
   readonly requestIdHeader: string;
   makeClient(connection: Connection<Client>): Awaitable<Client>;
-  /** Builds the body of a request once. */
+  /** Builds the body of a request. Called once, even if the request is retried. */
   prepare(client: Client, request: ModelRequest): Awaitable<PreparedCall>;
 }
 
-/** A request whose body is built. */
+/** A request whose body is built. It can be sent several times. */
 export interface PreparedCall {
   /** Sends the request. Called once for each attempt. */
   send(options: ClientRequestOptions): Promise<Answer>;
   read(answer: Answer, request: WatchedRequest): Promise<ModelResponse>;
 }
 
-/** Creates a model. It uses the client of the options, or creates a client at the first call. */
+/**
+ * Creates a model that sends its requests with a client. Uses the client from the options, or creates one at the first
+ * call.
+ */
 export function clientModel<Client extends { readonly maxRetries?: number | undefined }>(
   modelId: string,
   connection: Connection<Client>,
@@ -76,7 +79,7 @@ export function clientModel<Client extends { readonly maxRetries?: number | unde
   return { id: modelId, provider, generate: (request) => answerTo(request, prepare) };
 }
 
-/** Resolves when the headers of the response have arrived. */
+/** Resolves when the headers of the response have arrived, with the body still to be read. */
 export async function begun(answer: ClientAnswer): Promise<Answer> {
   return answer.withResponse ? await answer.withResponse() : { data: await answer };
 }

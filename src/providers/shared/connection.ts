@@ -2,7 +2,7 @@ import { OptionInvalidError } from '../../errors.js';
 import { anything, fullText, oneOf, required, whole } from '../../internal/options/rules.js';
 import { type OptionRules, validateOption, validateOptions } from '../../internal/options/validate.js';
 
-/** The connection options of a provider. */
+/** The options for the connection to a provider's server. */
 export interface Connection<Client> {
   readonly client?: Client | undefined;
   readonly apiKey?: string | (() => Promise<string>) | undefined;
@@ -13,7 +13,7 @@ export interface Connection<Client> {
 
 export const outputMode = oneOf('native', 'tool', 'after-tools');
 
-/** The rules of the connection options. */
+/** The rules that the connection options must meet. */
 export const connectionRules = {
   client: anything,
   apiKey: {

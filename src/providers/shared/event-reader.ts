@@ -1,13 +1,19 @@
 import { ProviderError } from './error.js';
 import { isObject, parseJson, type WireObject } from './wire.js';
 
-/** Receives one event: parsed JSON, {@link DONE}, or the string of a body that is not an event stream. */
+/**
+ * Receives one event of a response: parsed JSON, {@link DONE} at the end, or a whole body as a string if it is not an
+ * event stream.
+ */
 export type TakeEvent = (event: unknown) => void;
 
-/** The event for `[DONE]`. */
+/** The event that stands for `[DONE]`, with which a server ends a stream. */
 export const DONE: WireObject = Object.freeze({});
 
-/** Matches a field name of a server-sent event, or a comment, with the colon and the space after it. */
+/**
+ * Matches the field name at the start of a line of server-sent events, with the colon and the space after it. Also
+ * matches the colon of a comment.
+ */
 const FIELD = /^(data|error|event|id|retry|): ?/;
 
 const LINE_FEED = 10;
@@ -16,23 +22,23 @@ const OPENING_BRACKET = 91;
 const OPENING_BRACE = 123;
 
 /**
- * Splits bytes into server-sent events, synchronously. Accepts deviations from the standard: an event of a single line,
- * a last event without an empty line, an `error` field, and keep-alive messages that are not JSON.
+ * Splits bytes into server-sent events. Accepts deviations from the standard: events that do not end with an empty
+ * line, an `error` field, and keep-alive messages that are not JSON.
  *
- * A body that is not an event stream becomes one string. After `[DONE]`, reads on so that the connection can be reused,
- * but reports no further event.
+ * A body that is not an event stream is reported as one string. After `[DONE]`, the body is read to its end, so that
+ * the connection can be reused, but nothing is reported.
  */
 export class EventReader {
   private readonly decoder = new TextDecoder();
-  /** The beginning of a line whose end has not arrived. */
+  /** The beginning of a line whose end has not arrived yet. */
   private rest = '';
-  /** True if the last character was a CR, so that a following LF belongs to the same line end. */
+  /** True if the text so far ends with CR. An LF that follows then belongs to the same line end. */
   private isAfterReturn = false;
   private isStream = false;
   private isDone = false;
   private name = '';
   private data: string[] = [];
-  /** The lines before the first field. */
+  /** The lines before the first line with an event field. A body without such a line is not an event stream. */
   private plain = '';
 
   constructor(
@@ -93,14 +99,17 @@ export class EventReader {
     else if (!this.isStream) this.plain += `${line}\n`;
   }
 
-  /** Called at the first field. Some servers send a complete response as JSON, followed by `[DONE]` as an event. */
+  /**
+   * Called at the first line with an event field. Some servers send a complete response as JSON before it, followed by
+   * `[DONE]` as an event.
+   */
   private beginStream(): void {
     this.isStream = true;
     const value = this.plain.trim() === '' ? undefined : parseJson(this.plain);
     if (isObject(value)) this.take(value);
   }
 
-  /** Reports an event at once if a single line holds all of its JSON. */
+  /** Takes over one field of an event. If a single line has all of the event's JSON, reports the event at once. */
   private takeField(field: string, value: string): void {
     if (field === 'event') this.name = value.trim();
     else if (field === 'error') this.name = field;
@@ -139,8 +148,8 @@ export class EventReader {
 }
 
 /**
- * True if a line may be a complete JSON object or array. This check avoids calling `JSON.parse` for other lines,
- * because an exception takes longer than the rest of an event.
+ * True if a line may be a complete JSON object or array. Other lines are not parsed, because an exception of
+ * `JSON.parse` takes longer than all other work on an event.
  */
 function mayBeWhole(value: string): boolean {
   const first = value.charCodeAt(0);

@@ -5,24 +5,24 @@ import { toProviderError } from './failure.js';
 import type { IdleWatch } from './idle.js';
 import { isObject } from './wire.js';
 
-/** The origin of a response. */
+/** Facts about the response whose events are read. */
 export interface EventSource {
   readonly provider: string;
-  /** True for Keelson's own client, false for a client of the application. */
+  /** True if Keelson's own client sent the request, false for a client of the application. */
   readonly isOwnClient: boolean;
-  /** Names of events that are skipped without parsing. */
+  /** The names of events that are skipped without parsing their data. */
   readonly skips?: ReadonlySet<string> | undefined;
   readonly idle: IdleWatch;
 }
 
-/** Types of events that only keep the connection open. */
+/** The types of events that only keep the connection open. */
 const PINGS: ReadonlySet<unknown> = new Set(['ping', 'keepalive', 'keep-alive', 'heartbeat']);
 
 /**
- * Passes the events of a streamed response to `take`, each as soon as its bytes have arrived. A response received whole
- * is one event.
+ * Passes each event of a streamed response to `take` as soon as its bytes have arrived. A response that is received
+ * whole counts as one event.
  *
- * Converts errors of the client, but not errors of `take`. An error of `take` closes the connection.
+ * Errors of the connection become typed errors. Errors of `take` are not converted, and they close the connection.
  */
 export async function receiveEvents(answer: Answer, source: EventSource, take: TakeEvent): Promise<void> {
   const { data } = answer;
@@ -39,7 +39,7 @@ export async function receiveEvents(answer: Answer, source: EventSource, take: T
   reader.end();
 }
 
-/** Passes the events in a response body that was received as one string to `take`. */
+/** Splits a body that was received as one string into events, and passes them to `take`. */
 export function readEvents(text: string, provider: string, take: TakeEvent): void {
   const reader = new EventReader({ provider }, take);
   reader.push(new TextEncoder().encode(text));
@@ -47,11 +47,10 @@ export function readEvents(text: string, provider: string, take: TakeEvent): voi
 }
 
 /**
- * Returns the body of Keelson's own client. For a client of the application, returns only a body that is not an event
- * stream.
+ * Returns the response body if this module must read it.
  *
- * A client of the application reads its event streams itself. Instrumentation may observe these streams, and Bedrock
- * has another format.
+ * A client of the application reads event streams itself, because instrumentation may observe them there, and because
+ * Bedrock has another format. So for such a client, only a body that is not an event stream is returned.
  */
 function bodyOf({ response }: Answer, isOwnClient: boolean): AsyncIterable<unknown> | readonly unknown[] | undefined {
   if (isOwnClient && response?.body === null) return [];
@@ -67,7 +66,7 @@ function chunksOf(body: unknown): AsyncIterable<unknown> | undefined {
   return body instanceof ReadableStream ? readChunks(body) : undefined;
 }
 
-/** Yields the chunks of a body. Needed because streams of Safari are not async iterables. */
+/** Yields the chunks of a body. Needed for Safari, whose streams are not async iterables. */
 async function* readChunks(body: ReadableStream<unknown>): AsyncIterable<unknown> {
   const reader = body.getReader();
   try {
@@ -81,7 +80,7 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 
-/** Passes each item to `take`. Stores an error of `take` separately, so that it is not converted. */
+/** Passes each item to `take`. Errors of the items become typed errors; errors of `take` stay as they are. */
 async function drain(
   items: AsyncIterable<unknown> | readonly unknown[],
   provider: string,

@@ -1,24 +1,24 @@
 import type { ModelErrorKind } from '../../model/run-error.js';
 
-/** The properties of a failed call that decide its kind. */
+/** The facts about a failed call that decide the kind of its error. */
 export interface FailureSigns {
   readonly status: number | undefined;
-  /** The codes, types and class names of the error, in lower case. */
+  /** The codes, types and class names that the error mentions, in lower case. */
   readonly names: readonly string[];
   readonly message: string;
 }
 
 interface KindRule {
   readonly kind: ModelErrorKind;
-  /** Matches a whole name of the error. */
+  /** Matches one of the names of an error completely. */
   readonly names: RegExp;
-  /** Matches a part of the message. */
+  /** Matches a part of the error's message. */
   readonly words: RegExp;
 }
 
 /**
- * The rules for the kind of a failure. The first matching rule applies, before the status code. Names and wordings with
- * their sources are in test/fixtures/failures/wordings.json.
+ * The rules for the kind of an error. The first matching rule decides; without one, the status code does.
+ * test/fixtures/failures/wordings.json lists the names and wordings with their sources.
  */
 const RULES: readonly KindRule[] = [
   {
@@ -83,10 +83,10 @@ const RULES: readonly KindRule[] = [
   },
 ];
 
-/** Matches names of errors that the request itself causes. */
+/** Matches names of errors that are caused by an invalid request. */
 const INVALID = /^(?:invalid_|not_found|validationexception|validation_error|bad_request|model_not_found|unsupported_)/;
 
-/** Returns the kind of a failed call. */
+/** Returns the kind of error for a failed call, such as `rate-limit`. */
 export function kindOf({ status, names, message }: FailureSigns): ModelErrorKind {
   const named = RULES.find((rule) => names.some((name) => rule.names.test(name)));
   const rule = named ?? RULES.find(({ words }) => words.test(message));

@@ -9,15 +9,12 @@ const REASON_FIELDS = ['message', 'error', 'detail', 'msg', 'response'];
 const NETWORK_CODE = /^(ECONN|ENOTFOUND|EAI_|EPIPE|ENET|EHOST|ETIMEDOUT|UND_ERR_)/;
 const FETCH_FAILURE = /network|fetch|load failed|terminated|connection|socket|reading a body/i;
 
-/** Error names for invalid JSON, including the AI SDK's. */
+/** Names of the errors for invalid JSON, including the name that the AI SDK uses. */
 const NO_JSON = /^(AI_JSONParseError|SyntaxError)$/;
 
 const BAD_HEADER = /invalid header value|header.*invalid value/is;
 
-/**
- * Names of temporary errors that a response body or an event can carry, with the status code of the same error over
- * HTTP.
- */
+/** The status codes of temporary errors that a response body or an event may contain, by the name of the error. */
 const STATUS_OF_NAME = new Map([
   ['rate_limit_error', 429],
   ['rate_limit_exceeded', 429],
@@ -34,13 +31,13 @@ const STATUS_OF_NAME = new Map([
   ['modelstreamerrorexception', 500],
   ['serviceunavailableexception', 503],
 ]);
-/** Matches names of permanent errors, which a retry cannot fix. */
+/** Matches names of permanent errors, for which a retry is useless. */
 const LASTING =
   /^(?:invalid_(?:request|api_key|argument|param|prompt|model)|authentication_|permission_|billing_|not_found|insufficient_quota|quota_exceeded|credit_balance_|context_length_|validationexception)/;
 
 /**
- * Converts an error of a provider's client, or an `{ error }` object of a server, into a typed error. Checks properties
- * instead of classes, because the client may come from another copy or major version of its package.
+ * Converts an error of a provider's client, or an `{ error }` object from a server, into a typed error. Checks
+ * properties and not classes, because a program may contain several copies or versions of the client's package.
  */
 export function toProviderError(provider: string, thrown: unknown): KeelsonError {
   if (thrown instanceof KeelsonError) return thrown;
@@ -75,15 +72,16 @@ export function causesOf(error: unknown): readonly unknown[] {
 }
 
 /**
- * True for the error of `fetch` on an invalid header value. Its message may contain the API key, so it is never shown
- * or passed on.
+ * True for the error that `fetch` throws for an invalid header value. Its message may contain the API key, so the error
+ * is never shown or passed on.
  */
 export function isBadHeader(thrown: unknown): boolean {
   return thrown instanceof TypeError && BAD_HEADER.test(thrown.message);
 }
 
 /**
- * Returns the HTTP status code. For an error inside a response, returns its numeric code, or the status of its name.
+ * Returns the HTTP status code of an error. For an error inside a response, returns its numeric code, or the status
+ * that belongs to its name.
  */
 function statusOf(error: WireObject): number | undefined {
   const named = isObject(error.error) ? error.error.code : undefined;
@@ -114,8 +112,8 @@ function messageOf(thrown: unknown, error: WireObject): string {
 }
 
 /**
- * Returns the reason in an error body. OpenRouter adds the error of the upstream server in `metadata.raw`, and Groq the
- * refused output of the model in `failed_generation`.
+ * Returns the reason that an error body gives. OpenRouter adds the error of the upstream server in `metadata.raw`. Groq
+ * adds the model's refused output in `failed_generation`.
  */
 function reasonOf(body: unknown): string {
   const reason = reasonIn(body);
@@ -126,8 +124,8 @@ function reasonOf(body: unknown): string {
 }
 
 /**
- * Returns the message of an error body. Servers use different fields, and some nest the error in an array or another
- * error.
+ * Returns the message in an error body. Servers use different fields, and some put the error into an array or into
+ * another error.
  */
 function reasonIn(body: unknown): string {
   let reason: unknown = Array.isArray(body) ? body[0] : body;
@@ -149,7 +147,7 @@ function isRetryable(error: WireObject, status: number | undefined): boolean {
   return isCut(error);
 }
 
-/** True for a lost connection. Incomplete JSON and incomplete Bedrock events are also caused by a lost connection. */
+/** True if an error means a lost connection. Incomplete JSON and incomplete Bedrock events count too. */
 function isCut(error: WireObject): boolean {
   if (error.status !== undefined || error.error !== undefined) return false;
   return (
@@ -159,7 +157,10 @@ function isCut(error: WireObject): boolean {
   );
 }
 
-/** True for a client error without status and body, and for the TypeError of `fetch` on a lost connection. */
+/**
+ * True for an error of an official client that has no status and no body, and for the TypeError of `fetch` on a lost
+ * connection.
+ */
 function isConnectionLoss(error: WireObject): boolean {
   if (error.status !== undefined || error.error !== undefined) return false;
   if ('status' in error || NETWORK_CODE.test(textOr(error.code))) return true;
@@ -167,7 +168,10 @@ function isConnectionLoss(error: WireObject): boolean {
   return error.cause !== undefined || FETCH_FAILURE.test(textOr(error.message));
 }
 
-/** Returns the message with the root cause, because the clients say only "Connection error.". */
+/**
+ * Returns the message of an error together with its root cause, because the official clients only say "Connection
+ * error.".
+ */
 function withRootCause(error: unknown): string {
   const root = causesOf(error).findLast((cause) => cause instanceof Error) ?? error;
   return root === error ? describeError(error) : `${describeError(error)} (${describeError(root)})`;
@@ -182,7 +186,7 @@ function retryAfterOf(error: WireObject): number | undefined {
   return Number.isFinite(waitMs) ? Math.max(0, waitMs) : undefined;
 }
 
-/** Returns the delay from the body, in seconds. Google sends the delay only in the body. */
+/** Returns the delay before a retry that the error body asks for, in seconds. Google sends it only in the body. */
 function retryDelayIn(body: unknown): string | undefined {
   const first: unknown = Array.isArray(body) ? body[0] : body;
   const { error = first } = isObject(first) ? first : {};

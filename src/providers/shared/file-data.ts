@@ -1,13 +1,16 @@
 import { MessageInvalidError } from '../../errors.js';
 import type { FilePart, ImagePart } from '../../model/message.js';
 
-/** Media types whose content is sent to a model as text. */
+/** Matches the media types of files whose content is sent to a model as text. */
 export const TEXT_TYPE = /^text\/|^application\/(?:.+\+)?(?:x-)?(?:json|xml|yaml)(?:;|$)/;
 
-/** Matches the image types that OpenAI and Anthropic document. The type of an image at a URL is often unknown. */
+/**
+ * Matches the image types that OpenAI and Anthropic document. Also matches the wildcard `image/*`, because the type of
+ * an image at a URL is often unknown.
+ */
 export const IMAGE_TYPE = /^image\/(?:jpe?g|png|gif|webp|\*)(?:;|$)/i;
 
-/** The first characters of each image format in base64. */
+/** The first characters of each image format in base64, with its media type. */
 const IMAGE_BEGINNINGS = [
   ['/9j/', 'image/jpeg'],
   ['iVBORw0KGgo', 'image/png'],
@@ -15,7 +18,7 @@ const IMAGE_BEGINNINGS = [
   ['UklGR', 'image/webp'],
 ] as const;
 
-/** The data of an image or file part. */
+/** The data of an image or file in a message, with its media type. */
 export interface FileData {
   /** A base64 string, bytes, or a URL. */
   readonly data: string | Uint8Array | URL;
@@ -23,7 +26,10 @@ export interface FileData {
   readonly filename?: string | undefined;
 }
 
-/** Reads the data of a part. Throws a MessageInvalidError if it is invalid, or if its media type is unknown. */
+/**
+ * Returns the data and the media type of an image or file part. Throws a MessageInvalidError if the data is invalid, or
+ * if the media type is unknown.
+ */
 export function fileOf(part: ImagePart | FilePart): FileData {
   const given = part.type === 'image' ? part.image : part.data;
   const { mediaType } = part;
@@ -87,7 +93,7 @@ function fromBase64(base64: string): Uint8Array {
   return bytes;
 }
 
-/** Returns a note for a file that the model does not accept. */
+/** Returns the text that tells the model about a file that it cannot get. */
 export function fileNote({ mediaType, filename }: Omit<FileData, 'data'>, problem = 'cannot be shown here'): string {
   const name = filename === undefined ? '' : ` "${filename}"`;
   return `(A file${name} of type ${mediaType} ${problem}.)`;

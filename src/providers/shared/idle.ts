@@ -5,14 +5,14 @@ import type { ModelRequest } from '../../model/model.js';
 
 const IDLE_MS = 300_000;
 
-/** A request whose stream is watched. */
+/** A model request with a timer that aborts its stream when nothing arrives. */
 export interface WatchedRequest extends ModelRequest {
   readonly idle: IdleWatch;
 }
 
 /**
- * Ends a stream that is silent for too long. The watch begins with the first part. Uses a single timer, which is not
- * restarted for each part.
+ * Ends a stream that sends nothing for too long. Waiting begins with the first part of the response. Uses one timer,
+ * which is not restarted for each part.
  */
 export class IdleWatch {
   private readonly clock: Clock;
@@ -28,15 +28,15 @@ export class IdleWatch {
     this.idleMs = request.idleMs ?? IDLE_MS;
   }
 
-  /** Restarts the wait. Must be called for each part of the response. */
+  /** Call this for each part of the response. Starts to wait, or restarts the wait. */
   hear(): void {
     this.heardAt = this.clock.now();
     if (this.timer === undefined) this.wait(this.idleMs);
   }
 
   /**
-   * Restarts the wait, if it has begun. Must be called for each event that is not a part of the response, but shows
-   * that the provider still works.
+   * Call this for each event that is not a part of the response but shows that the provider still works. Restarts the
+   * wait if it has begun.
    */
   hearMore(): void {
     if (this.timer !== undefined) this.heardAt = this.clock.now();
@@ -55,7 +55,7 @@ export class IdleWatch {
   }
 }
 
-/** The clock of the run, or the system clock outside a run. */
+/** Returns the clock of the run, or the system clock for a request outside a run. */
 export function clockOf(request: ModelRequest & Partial<Pick<ModelCallRequest, 'run'>>): Clock {
   return request.run?.clock ?? systemClock;
 }

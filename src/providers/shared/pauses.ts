@@ -3,12 +3,17 @@ import type { Model, ModelRequest, ModelResponse } from '../../model/model.js';
 import { addUsage } from '../../model/usage.js';
 import { isObject, objectsIn, type WireObject } from './wire.js';
 
-/** The maximum number of pauses, after which the incomplete answer is returned. No known search pauses this often. */
+/**
+ * The largest number of pauses in one answer. After more, the incomplete answer is returned. No known search pauses
+ * this often.
+ */
 const MOST_PAUSES = 10;
 
 /**
- * Continues a paused answer, and returns all its parts as one response. Anthropic pauses an answer while its own tools
- * run for long, and continues it in a new request. Without this, the partial answer would end the run.
+ * Makes a model call, and continues its answer as often as the provider pauses it. Returns one response with all parts.
+ *
+ * Anthropic pauses an answer while its own tools run for long. Without this function, the run would end with a partial
+ * answer.
  */
 export async function throughPauses(request: ModelRequest, generate: Model['generate']): Promise<ModelResponse> {
   let answer = await generate(request);
@@ -22,7 +27,7 @@ export async function throughPauses(request: ModelRequest, generate: Model['gene
   return answer;
 }
 
-/** True if the answer is paused. False if the run first has to execute a tool call. */
+/** True if the provider has paused the answer. False if the run must first run a tool of the agent. */
 function isPaused({ content, providerMetadata = {} }: ModelResponse): boolean {
   const { anthropic, aiSdk } = providerMetadata;
   const finishReason = isObject(aiSdk) ? aiSdk.finishReason : isObject(anthropic) && anthropic.stop_reason;
@@ -31,8 +36,8 @@ function isPaused({ content, providerMetadata = {} }: ModelResponse): boolean {
 }
 
 /**
- * Adds the container of the paused answer to the options of the AI SDK provider. Keelson's own adapter reads the
- * container from the tool calls.
+ * Adds the container of the paused answer to the provider options for the AI SDK, so that Anthropic continues in it.
+ * Keelson's own adapter does not need this, because it reads the container from the tool calls.
  */
 function settingsAfter({ providerMetadata = {} }: ModelResponse, { settings }: ModelRequest): ModelRequest['settings'] {
   const { anthropic, aiSdk } = providerMetadata;
@@ -57,8 +62,8 @@ function joined(first: ModelResponse, second: ModelResponse): ModelResponse {
 }
 
 /**
- * Returns the sources in the AI SDK metadata of a response. Only sources are combined. All other metadata of the joined
- * answer is copied from the last response.
+ * Returns the sources that a response cites, from its AI SDK metadata. A continued answer lists the sources of all its
+ * responses, but has all other metadata from the last one.
  */
 function sourcesOf(answer: ModelResponse): readonly WireObject[] {
   return objectsIn(aiSdkOf(answer).sources);

@@ -2,7 +2,10 @@ import { isObject } from '../../internal/json.js';
 
 export { isObject };
 
-/** A JSON object that is sent or received. Received fields are untrusted, so each is checked when it is read. */
+/**
+ * A JSON object in a request or a response. The fields of a response are untrusted, so code must check each field that
+ * it reads.
+ */
 export type WireObject = { readonly [field: string]: unknown };
 
 /** Returns the objects in an array. Returns an empty array for any other value. */

@@ -5,34 +5,39 @@ import { ANSWER } from '../../model/waiting.js';
 import type { Entry, EntryDecision, GivenResult } from './entry.js';
 import type { AnswerState, MessageList } from './message-list.js';
 
-/** The calls of one message that wait for a decision, or an answer that waits. */
+/** The tool calls of one message that wait for a person's decision, or a final answer that waits for one. */
 export interface Suspension {
-  /** The id of the entry with the waiting calls, or with the waiting answer. */
+  /** The id of the record entry with the message that contains these calls or this answer. */
   readonly entry: string;
-  /** The run that was suspended. */
+  /** The id of the run that stopped to wait for the decision. */
   readonly run: string | undefined;
   readonly calls: readonly SuspendedCall[];
 }
 
 interface Decision {
   readonly decision: EntryDecision;
-  /** The number of earlier suspensions. */
+  /** The number of suspensions in the record before this decision. Shows whether a later suspension asks again. */
   readonly after: number;
 }
 
-/** The suspensions of a record, and the decisions on them. */
+/**
+ * The suspensions in a record, and the decisions on them. A suspension is a tool call or an answer that waits for a
+ * decision.
+ */
 export class Decisions {
-  /** The latest suspension of each entry, in order, with the number of suspensions up to it. */
+  /**
+   * The latest suspension of each entry, by entry id. `number` counts the suspensions of the record, up to this one.
+   */
   private readonly suspensions = new Map<string, Suspension & { readonly number: number }>();
-  /** The decisions on each call, in order. */
+  /** The decisions on each tool call or answer, oldest first, by the key of `keyOf`. */
   private readonly decided = new Map<string, Decision[]>();
-  /** The runs that denied an answer. */
+  /** The ids of the runs that began with the denial of an answer. */
   private readonly denying = new Set<string>();
-  /** The entries with calls whose arguments a person changed. */
+  /** The ids of the entries with tool calls whose arguments a person changed. */
   private readonly edited = new Set<string>();
   private suspended = 0;
 
-  /** Adds an entry. Returns false if the entry is neither a suspension nor a decision. */
+  /** Adds an entry of the record. Ignores the entry and returns false if it is neither a suspension nor a decision. */
   add({ body, parent: entry = '', run }: Entry): boolean {
     if (body.type === 'suspended') {
       this.suspended += 1;
@@ -49,7 +54,7 @@ export class Decisions {
     return true;
   }
 
-  /** Returns the latest suspension of the entries of a list, without the calls that have been decided since. */
+  /** Returns the latest suspension of the messages in a list, without the calls that already have a decision. */
   undecidedIn(list: MessageList): Suspension | undefined {
     const latest = [...this.suspensions.values()].findLast(({ entry }) => list.indexOf(entry) >= 0);
     if (latest === undefined) return undefined;
@@ -58,28 +63,40 @@ export class Decisions {
     return { entry, run, calls: latest.calls.filter(({ id }) => !isDecided(id)) };
   }
 
-  /** Returns how often a call has begun: once, and once more for each decision to run it again. */
+  /**
+   * Returns how often a tool call has been started: once, and once more for each decision `again`, which repeats an
+   * interrupted call.
+   */
   attemptOf(entry: string, call: string): number {
     return 1 + this.decisionsOn(entry, call).filter(({ decision }) => decision === 'again').length;
   }
 
-  /** Returns the reason if a call or an answer was denied. An empty string stands for no reason. */
+  /**
+   * Returns the reason for which a call or an answer was denied. An empty string means denied without a reason;
+   * undefined means not denied.
+   */
   denialOf(entry: string, call: string): string | undefined {
     return denialOf(this.decisionsOn(entry, call).at(-1)?.decision);
   }
 
-  /** Returns the result of a call that the caller ran. */
+  /**
+   * Returns the result that the application gave instead of a decision, because it ran the call itself. Undefined
+   * without such a result.
+   */
   resultOf(entry: string, call: string): GivenResult | undefined {
     const decision = this.decisionsOn(entry, call).at(-1)?.decision;
     return typeof decision === 'object' && 'result' in decision ? decision : undefined;
   }
 
-  /** True if a run denied an answer. The first message of this run tells the model about the denial. */
+  /**
+   * True if the run began with the denial of an answer. The first message of such a run tells the model about the
+   * denial.
+   */
   hasDenied(run: string): boolean {
     return this.denying.has(run);
   }
 
-  /** Returns a message whose calls have the arguments that a person changed. */
+  /** Returns the message with the tool arguments that a person changed, in place of the model's own arguments. */
   withEdits(entry: string, message: AssistantMessage): AssistantMessage {
     if (!this.edited.has(entry)) return message;
     const content = message.content.map((part) => {
@@ -90,7 +107,10 @@ export class Decisions {
     return { ...message, content };
   }
 
-  /** Marks an answer as suspended or denied, or removes this mark. Marks calls whose arguments a person changed. */
+  /**
+   * Updates the message of an entry in a list after a suspension or a decision. Marks an answer as suspended or denied,
+   * or removes the mark, and applies tool arguments that a person changed.
+   */
   mark(list: MessageList, entry: string): void {
     if (this.suspensions.get(entry)?.calls[0]?.id === ANSWER) list.mark(entry, this.stateOf(entry));
     else if (this.edited.has(entry)) list.replace(entry, (message) => this.withEdits(entry, message));

@@ -4,7 +4,8 @@ import { type Entry, followed, isOnPath, pathTo } from './entry.js';
 import { MessageList } from './message-list.js';
 
 /**
- * Returns the messages of a record as people read them: the path to the latest entry, without summaries and other branches.
+ * Returns the whole conversation for people to read: its messages from the first one to the latest one. Leaves out
+ * summaries, and messages on branches that the conversation has left.
  *
  * @example
  * const session = await agent.session({ id: 'ada' });
@@ -15,10 +16,10 @@ export function messagesOf(entries: readonly Entry[]): readonly Message[] {
 }
 
 /**
- * Returns the messages of a record that the model reads: the latest summary and the messages after it, with a result
- * for each call.
+ * Returns the messages that the model reads: the latest summary and the messages after it. Adds an error result for
+ * each tool call without a result, because providers require one.
  *
- * Every prefix of a record gives messages that all providers accept.
+ * Also works for any first part of a record. The messages are then valid for every provider too.
  *
  * @example
  * const session = await agent.session({ id: 'ada' });
@@ -28,7 +29,10 @@ export function modelMessagesOf(entries: readonly Entry[]): readonly Message[] {
   return derive(entries, new MessageList(true)).closed();
 }
 
-/** Adds the entries of the latest branch to a list. Does not load the code of sessions. */
+/**
+ * Adds the entries from the first one to the latest one of the current branch to a list. Does without a
+ * `SessionRecord`, so that importing this module does not load the code of sessions.
+ */
 function derive(entries: readonly Entry[], list: MessageList): MessageList {
   const known = new Map(entries.map((entry) => [entry.id, entry]));
   const head = entries.findLast(isOnPath);

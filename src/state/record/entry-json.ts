@@ -2,14 +2,19 @@ import { toJson } from '../../internal/json.js';
 import type { Message } from '../../model/message.js';
 import type { Entry } from './entry.js';
 
-/** The position of bytes in a message: the indexes of nested parts and messages, outermost first. */
+/**
+ * The position of bytes in a message: the array indexes of the parts and nested messages that lead to them, outermost
+ * first.
+ */
 type Path = readonly number[];
 type Part = Record<string, unknown>;
 
-/** An entry whose bytes were replaced by base64 strings. */
+/** An entry as stored in JSON. Byte arrays are base64 strings, and `bytes` lists their positions. */
 type PackedEntry = Entry & { readonly bytes?: readonly Path[] };
 
-/** Converts a message to JSON for `messageFromJson`. */
+/**
+ * Converts a message to JSON, including images and files that are byte arrays. `messageFromJson` restores the message.
+ */
 export function messageToJson(message: Message): string {
   return entryToJson({ id: '', at: 0, body: { type: 'message', message } });
 }
@@ -19,12 +24,15 @@ export function messageFromJson(json: string): Message {
   return messageIn(entryFromJson(json)) as Message;
 }
 
-/** Returns a copy of a message or a part, in which images and files that are bytes are base64 strings. */
+/**
+ * Returns a copy of a message or a message part. Images and files that are byte arrays become base64 strings in the
+ * copy.
+ */
 export function withoutBytes<Content extends object>(content: Content): Content {
   return pack(content as Part, [], []) as Content;
 }
 
-/** Converts an entry to JSON for `entryFromJson`. Images and files that are bytes are included. */
+/** Converts an entry to JSON, including images and files that are byte arrays. `entryFromJson` restores the entry. */
 export function entryToJson(entry: Entry): string {
   const message = messageIn(entry);
   const bytes: Path[] = [];
@@ -52,7 +60,10 @@ function withMessage(entry: Entry, message: Message): Entry {
   return { ...entry, body: filled as Entry['body'] };
 }
 
-/** Returns a copy with base64 strings instead of bytes. Adds the path of each string to `found`. */
+/**
+ * Returns a copy of a message part with base64 strings instead of byte arrays. Adds the position of each such string to
+ * `found`.
+ */
 function pack(part: Part, path: Path, found: Path[]): Part {
   const field = byteField(part);
   if (field !== undefined) {
@@ -65,7 +76,7 @@ function pack(part: Part, path: Path, found: Path[]): Part {
   return inside === undefined ? part : { ...part, inside: { ...inside, messages: packAll(inside.messages) } };
 }
 
-/** The waiting nested run of a tool call. */
+/** A nested run that waits for a decision, as stored in the tool call that started it. */
 type InsidePart = { readonly messages: readonly Part[] };
 
 function unpack(message: Part, path: Path): void {

@@ -11,23 +11,26 @@ import { shortenResults } from '../../model/shorten.js';
 import { summaryMessage } from '../../model/summary-message.js';
 import type { Entry, MessageBody, SummaryBody } from './entry.js';
 
-/** The result of a call whose process stopped before the call ended. */
+/** The text of the error result for a call that was running when its process stopped. */
 const INTERRUPTED = 'The process stopped during this call; it may have happened.';
 
-/** The state of an answer that has not become the answer of the conversation. */
+/**
+ * The reason why an answer does not count as the answer of the conversation: it waits for a decision, or it was denied.
+ * Undefined for an answer that counts.
+ */
 export type AnswerState = 'suspended' | 'denied' | undefined;
 
 /**
- * The messages of a path of entries, in order. The results of a turn form one message directly after its calls, in call
- * order. Also holds the entry ids of each message.
+ * Builds the messages of a conversation from its entries, in order. All tool results of a turn form one message
+ * directly after the calls, in the order of the calls. Also holds the ids of the entries that each message comes from.
  */
 export class MessageList {
-  /** The number of messages with a call that has no result. */
+  /** The number of messages with at least one tool call that has no result. */
   private open = 0;
 
   /**
-   * With `summaries`, a summary replaces the messages before it. `sources` holds the ids of the entries of each
-   * message, by message index.
+   * If `summaries` is true, a summary replaces the messages before it, as for the model. `sources[i]` holds the ids of
+   * the entries that the message `messages[i]` comes from.
    */
   constructor(
     private readonly summaries = false,
@@ -35,12 +38,14 @@ export class MessageList {
     private readonly sources: (readonly string[])[] = [],
   ) {}
 
-  /** True if every call has a result. */
+  /** True if every tool call has a result. */
   get isClosed(): boolean {
     return this.open === 0;
   }
 
-  /** Adds an entry of the path. Ignores unknown types and roles. */
+  /**
+   * Adds the next entry of the conversation. Ignores unknown types and roles, which a later version may have written.
+   */
   add({ id, body }: Entry): void {
     if (body.type === 'summary' && this.summaries) this.summarize(id, body);
     if (body.type !== 'message') return;
@@ -49,36 +54,42 @@ export class MessageList {
     else if (isKnown(message)) this.push([id], whole(body));
   }
 
-  /** Returns a copy. Later changes of this list do not affect the copy. */
+  /** Returns a copy that does not change when this list changes. */
   copy(): MessageList {
     return this.with(this.messages);
   }
 
-  /** Returns a list with the same entries and other messages. */
+  /**
+   * Returns a list with these messages instead of the present ones. Each new message comes from the same entries as the
+   * message that it replaces.
+   */
   with(messages: readonly Message[]): MessageList {
     const copy = new MessageList(this.summaries, [...messages], [...this.sources]);
     copy.open = this.open;
     return copy;
   }
 
-  /** Returns the index of the message that an entry belongs to, or -1. */
+  /** Returns the index of the message that comes from this entry, or -1. */
   indexOf(id: string): number {
     return this.sources.findLastIndex((ids) => ids.includes(id));
   }
 
-  /** Returns the ids of the entries of a message. */
+  /** Returns the ids of the entries that the message at this index comes from. */
   idsAt(index: number): readonly string[] {
     return this.sources[index] ?? [];
   }
 
-  /** Marks an answer as suspended or denied. */
+  /** Marks the answer of this entry as suspended or denied. If `state` is undefined, removes the mark. */
   mark(id: string, state: AnswerState): void {
     this.replace(id, ({ suspended: _suspended, denied: _denied, ...answer }) =>
       state === undefined ? answer : { ...answer, [state]: true },
     );
   }
 
-  /** Replaces a message of the model. The new message must have the same calls. */
+  /**
+   * Replaces the model's message of this entry. The new message must have the same tool calls, because their results
+   * stay in the list.
+   */
   replace(id: string, change: (message: AssistantMessage) => AssistantMessage): void {
     const index = this.indexOf(id);
     const message = this.messages[index];
@@ -86,8 +97,8 @@ export class MessageList {
   }
 
   /**
-   * Returns the messages, with an error result for each call without a result. Returns the array itself if every call
-   * has a result.
+   * Returns the messages, with an error result for each tool call without a result, because providers require one.
+   * Returns the internal array, not a copy, if every call has a result.
    */
   closed(): readonly Message[] {
     if (this.isClosed) return this.messages;
@@ -100,7 +111,7 @@ export class MessageList {
     return list.messages;
   }
 
-  /** Returns the calls of a message that have no result. */
+  /** Returns the tool calls without a result in the message at this index. */
   openAt(index: number): readonly ToolCallPart[] {
     const calls = toolCallsOf(this.messages[index] as Message);
     const next = this.messages[index + 1];
@@ -114,7 +125,10 @@ export class MessageList {
     if (toolCallsOf(message).length > 0) this.open += 1;
   }
 
-  /** Adds a result to the latest message with its call. Ignores a result without a call, and a second result. */
+  /**
+   * Adds a result directly after the latest message that has its call. Ignores a result whose call is missing, and a
+   * second result for the same call.
+   */
   private addResult(id: string, part: ToolResultPart): void {
     const at = this.messages.findLastIndex((message) => toolCallsOf(message).some((call) => call.id === part.id));
     if (at < 0) return;
@@ -148,7 +162,10 @@ export class MessageList {
   }
 }
 
-/** Returns the result of a call that was interrupted because its process stopped. */
+/**
+ * Returns the error result for a call that was running when its process stopped. Its text warns the model that the call
+ * may have had an effect.
+ */
 export function interruptedResult({ id, name, editedInput }: ToolCallPart): ToolResultPart {
   const result: ToolResultPart = { type: 'tool-result', id, name, content: INTERRUPTED, isError: true };
   return editedInput === undefined ? result : withEditNote(result, editedInput);

@@ -4,14 +4,14 @@ import type { Suspension } from './decisions.js';
 import type { Entry } from './entry.js';
 import type { MessageList } from './message-list.js';
 
-/** The calls of the latest turn, if at least one has no result. */
+/** The latest message with tool calls, and its calls without a result. There is at least one such call. */
 export interface OpenTurn {
-  /** The id of the entry with the calls. */
+  /** The id of the entry with the message that has the calls. */
   readonly entry: string;
   readonly open: readonly ToolCallPart[];
 }
 
-/** The record of one nested run, in the form of a conversation. */
+/** The record of one nested run, with the same members as the record of a conversation. */
 interface RunRecord {
   readonly model: MessageList;
   readonly tip: string | undefined;
@@ -25,26 +25,29 @@ interface RunRecord {
 export interface NestedRecord<R extends RunRecord> {
   readonly runId: string;
   readonly agent: string;
-  /** The ids of the enclosing tool calls, outermost first. */
+  /** The ids of the tool calls that contain the run, outermost first. */
   readonly path: readonly string[];
   /** The id of the entry with the tool call that started the run. */
   readonly outer: string;
   readonly record: R;
   /** The number of the latest turn of the run. */
   turn: number;
-  /** The error of a run that has failed. */
+  /** The error of the run as JSON. Undefined if the run has not failed. */
   failure: JsonObject | undefined;
 }
 
 const NEW = { turn: 0, failure: undefined };
 
-/** The records of the nested runs of a conversation. Their entries have a `path`. */
+/**
+ * The records of the runs inside tool calls of a conversation, such as runs of sub-agents. The record of the
+ * conversation contains their entries, each with a `path`.
+ */
 export class NestedRuns<R extends RunRecord> {
   private readonly runs = new Map<string, NestedRecord<R>>();
 
   constructor(private readonly makeRecord: (nested: NestedRuns<R>) => R) {}
 
-  /** Adds an entry of a nested run. */
+  /** Adds an entry to the record of its nested run. Creates the record if the run is new. */
   add({ path = [], ...entry }: Entry): void {
     const { run: runId = '', agent = '', parent = '', body } = entry;
     const known = this.runs.get(runId);
@@ -57,12 +60,12 @@ export class NestedRuns<R extends RunRecord> {
     nested.failure = body.type === 'failed' ? body.error : undefined;
   }
 
-  /** Returns the latest nested run of a call. */
+  /** Returns the latest nested run that a tool call has started. */
   inside(entry: string, call: string): NestedRecord<R> | undefined {
     return [...this.runs.values()].findLast(({ outer, path }) => outer === entry && path.at(-1) === call);
   }
 
-  /** Returns all nested runs of the calls of an entry. */
+  /** Returns all nested runs that the tool calls of one entry have started. */
   of(entry: string): readonly NestedRecord<R>[] {
     return [...this.runs.values()].filter(({ outer }) => outer === entry);
   }
@@ -73,14 +76,18 @@ export class NestedRuns<R extends RunRecord> {
   }
 
   /**
-   * Returns a call with its waiting nested run, which the next run continues. Returns the call itself if it has none.
+   * Returns a copy of the call whose field `inside` has its nested run, so that the next run can continue this run.
+   * Returns the call itself if it has started no nested run.
    */
   withInside(entry: string, call: ToolCallPart): ToolCallPart {
     const nested = this.inside(entry, call.id);
     return nested === undefined ? call : { ...call, inside: this.toWaitingRun(nested) };
   }
 
-  /** Stores the waiting nested runs of the open calls in the message with these calls. */
+  /**
+   * Puts the nested run of each call without a result into the message of the calls, so that the next run can continue
+   * it.
+   */
   mark(list: MessageList, { entry, open }: OpenTurn): void {
     if (this.runs.size === 0) return;
     const mark = (call: ToolCallPart) => (open.some(({ id }) => id === call.id) ? this.withInside(entry, call) : call);

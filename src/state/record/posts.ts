@@ -1,41 +1,46 @@
 import type { UserMessage } from '../../model/message.js';
 import type { Entry, Post, PostWhen } from './entry.js';
 
-/** A message that waits to join the conversation. */
+/** A message that was sent to a session and is not part of the conversation yet. */
 export interface WaitingMessage {
-  /** The id of the post. */
+  /** The id under which the message was sent. */
   readonly id: string;
-  /** The id of the entry that holds the post. */
+  /** The id of the record entry that contains the sent message. */
   readonly entry: string;
   readonly by: string | undefined;
   readonly message: UserMessage;
   readonly when: PostWhen;
-  /** The id of the background work whose end the message reports. */
+  /** Set if the message reports the end of background work: the id of the work. */
   readonly work: string | undefined;
 }
 
 /** The state of a message that was sent to a session. */
 export type PostState =
   | { readonly type: 'waiting' }
-  /** The message has joined as the entry `entry`. The model reads it in model call `modelCall` of the run. */
+  /**
+   * The entry with the id `entry` has added the message to the conversation. The model reads the message in model call
+   * number `modelCall` of the run.
+   */
   | { readonly type: 'joined'; readonly entry: string; readonly run: string | undefined; readonly modelCall: number }
   | { readonly type: 'withdrawn' }
   | { readonly type: 'dropped'; readonly why: string };
 
-/** A post that the owner of the conversation has handled, and the reason why the post does not join. */
+/** A post that ends without becoming a message of the conversation, and the reason. */
 export interface Settled {
   readonly post: string;
   readonly why: string;
 }
 
-/** A request to cancel a tool call. */
+/**
+ * A request to cancel one tool call. `path` ends with the id of the call, after the ids of the calls that contain it.
+ */
 interface Cancel {
   readonly post: string;
   readonly path: readonly string[];
   readonly reason: string | undefined;
 }
 
-/** The reason of a withdrawal, an edit or a cancel that took effect. */
+/** The stored reason for a request that took effect: a withdrawal, an edit, or the cancellation of a tool call. */
 export const DONE = 'done';
 const WITHDRAWN = 'withdrawn';
 const SAID = 'The message is in the record already.';
@@ -47,14 +52,17 @@ interface OpenPost {
   readonly by: string | undefined;
 }
 
-/** The posts of a record: the posts that wait for the owner of the conversation, and the outcome of the others. */
+/**
+ * The posts of a record: messages and requests that any process may send to the run of the conversation. Holds the
+ * posts that still wait, and the outcome of the others.
+ */
 export class Posts {
   private readonly open = new Map<string, OpenPost>();
   private readonly outcomes = new Map<string, PostState>();
-  /** The labels of the background works whose end is not reported yet, by id. Undefined before the first work. */
+  /** The labels of background works that have not reported their end, by id. Undefined until the first work starts. */
   works: Map<string, string> | undefined = undefined;
 
-  /** Adds an entry. Ignores entries that are not about posts. */
+  /** Adds an entry of the record. Ignores entries that concern neither posts nor background work. */
   add({ id, run, by, body }: Entry): void {
     if (body.type === 'post') {
       const { post } = body;
@@ -69,7 +77,7 @@ export class Posts {
     }
   }
 
-  /** True if no post waits for the owner. */
+  /** True if every post has been handled. */
   get isEmpty(): boolean {
     return this.open.size === 0;
   }
@@ -83,22 +91,28 @@ export class Posts {
   }
 
   /**
-   * Returns how the owner settles the waiting posts that need no run: withdrawals, edits, stops of other runs, and
-   * messages that have been added under their own id.
+   * Returns the posts that the run can end without doing work for them, each with the reason. These are withdrawals,
+   * edits, stops of runs that are over, and messages that are already in the record.
    */
   settle(run: string, isInRecord: (id: string) => boolean): readonly Settled[] {
     return [...this.open].flatMap(([id, { post }]) => {
       if (post.type === 'message') return isInRecord(id) ? [{ post: id, why: SAID }] : [];
-      if (post.type === 'stop') return post.run === run ? [] : [{ post: id, why: 'That run is over.' }];
+      if (post.type === 'stop')
+        return post.run === run ? [] : [{ post: id, why: 'The run that this post should stop is over.' }];
       if (this.open.get(post.post)?.post.type !== 'message') {
-        return [{ post: id, why: 'The message does not wait any more.' }];
+        return [
+          {
+            post: id,
+            why: 'The message to edit or withdraw does not wait: it has joined, or was dropped or never sent.',
+          },
+        ];
       }
       const done = { post: id, why: DONE };
       return post.type === 'edit' ? [done] : [{ post: post.post, why: WITHDRAWN }, done];
     });
   }
 
-  /** Returns the tool calls of a run that posts ask to cancel. */
+  /** Returns the requests to cancel single tool calls of a run. */
   cancels(run: string): readonly Cancel[] {
     return [...this.open].flatMap(([id, { post }]) =>
       post.type === 'stop' && post.path !== undefined && post.run === run
@@ -107,7 +121,7 @@ export class Posts {
     );
   }
 
-  /** Returns the state of a post. Undefined if the post is not in the loaded part of the record. */
+  /** Returns the state of a post. Undefined if the loaded entries do not contain the post. */
   stateOf(id: string): PostState | undefined {
     return this.outcomes.get(id) ?? (this.open.has(id) ? WAITING : undefined);
   }

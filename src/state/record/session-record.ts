@@ -9,42 +9,54 @@ import { NestedRuns, type OpenTurn } from './nested-runs.js';
 import { Posts } from './posts.js';
 
 /**
- * The loaded entries of one conversation. Derives the path from the first message to the latest one, the messages that
- * people read, and the messages that the model reads. Has no storage.
+ * The entries of one conversation that this process has loaded. Derives the conversation as people read it, and the
+ * messages that the model reads. Does not store anything.
  *
  * See docs/decisions/0183-a-conversation-is-a-record.md.
  */
 export class SessionRecord {
-  /** Identifies the stored conversation. Undefined before it is stored. */
+  /**
+   * Identifies the stored conversation. A conversation that is stored again after its deletion has another `uid`.
+   * Undefined before the conversation is stored.
+   */
   uid: string | undefined = undefined;
-  /** The number of entries before the first loaded one. */
+  /** The number of older entries that are stored but not loaded. */
   offset = 0;
   entries: Entry[] = [];
-  /** The messages of the path, as people read them. */
+  /** The messages of the conversation as people read them, without summaries. */
   people = new MessageList();
-  /** The messages that the model reads. */
+  /** The messages that the model reads. A summary replaces older messages. */
   model = new MessageList(true);
-  /** The latest entry of the path, which the next entry follows. Undefined at the start of the conversation. */
+  /**
+   * The id of the latest entry of the current branch. The next entry gets it as its `parent`. Undefined at the start of
+   * the conversation.
+   */
   tip: string | undefined = undefined;
-  /** True if all entries that the model reads are loaded. False after another process went back to an earlier entry. */
+  /**
+   * True if every entry that the model reads is loaded. False if another process went back to an entry that is older
+   * than the loaded ones.
+   */
   isWhole = true;
-  /** The suspensions, and the decisions on them. */
+  /** The tool calls and answers that wait for a decision, and the decisions so far. */
   decisions = new Decisions();
   posts = new Posts();
-  /** The nested runs, at every depth. */
+  /** The runs inside tool calls of the conversation, such as runs of sub-agents, at every depth. */
   nested: NestedRuns<SessionRecord> = makeNested();
   /**
-   * The indexes of loaded entries by id. `indexOf` adds new entries, so that opening a record takes no time for the
-   * index.
+   * The index of each loaded entry, by the entry's id. Filled by `indexOf` on its first use, so that opening a record
+   * does not take time for it.
    */
   private indexes = new Map<string, number>();
 
-  /** The number of stored entries. */
+  /** The number of entries, including older entries that are not loaded. */
   get length(): number {
     return this.offset + this.entries.length;
   }
 
-  /** The position of the first entry that the model reads. */
+  /**
+   * The position of the first entry that the next model call needs. A process can continue the conversation without the
+   * entries before it.
+   */
   get context(): number {
     const { messages } = this.model;
     // A summary is stored after the messages that the model still reads.
@@ -58,19 +70,19 @@ export class SessionRecord {
     return this.tip === undefined ? this.length : this.positionOf(this.tip);
   }
 
-  /** Returns the entry with this id. */
+  /** Returns the loaded entry with this id. */
   get(id: string): Entry | undefined {
     return this.entries[this.indexOf(id)];
   }
 
-  /** Returns the position of an entry in the record. */
+  /** Returns the position of a loaded entry in the whole record. */
   positionOf(id: string): number {
     return this.offset + this.indexOf(id);
   }
 
   /**
-   * Applies the answer of a store. Replaces all entries if the store has another conversation. Keeps entries that were
-   * added during the call, because they are stored.
+   * Adds entries that a store returned. Replaces all entries if the store has another conversation under this id. Keeps
+   * entries that were added during the call to the store, because they are stored too.
    */
   take({ uid, offset, entries }: Pick<StoredRecord, 'uid' | 'offset' | 'entries'>): void {
     const { length } = this;
@@ -86,7 +98,7 @@ export class SessionRecord {
     for (const entry of [...entries, ...later]) this.add(entry);
   }
 
-  /** Adds an entry at the end. */
+  /** Adds an entry at the end, and updates what is derived from the entries. */
   add(entry: Entry): void {
     const { parent, path } = entry;
     this.entries.push(entry);
@@ -98,8 +110,8 @@ export class SessionRecord {
   }
 
   /**
-   * The open tool calls of the current branch that wait. A call of the latest suspension waits until it has a decision
-   * or a result. A call also waits while its nested run is suspended.
+   * The tool calls of the latest turn that wait for a decision, or the answer that waits for one. Includes a call whose
+   * nested run waits. Undefined if nothing waits.
    */
   get pending(): Suspension | undefined {
     const { openTurn } = this;
@@ -118,7 +130,7 @@ export class SessionRecord {
     return { entry, run, calls: [...calls, ...others] };
   }
 
-  /** The calls of the latest turn that have no result. */
+  /** The latest turn of the model, if one of its tool calls has no result. Otherwise undefined. */
   get openTurn(): OpenTurn | undefined {
     if (this.model.isClosed) return undefined;
     const at = this.model.messages.findLastIndex(hasCalls);
@@ -127,12 +139,12 @@ export class SessionRecord {
     return open.length === 0 || entry === undefined ? undefined : { entry, open };
   }
 
-  /** Returns the loaded entries from the first one to `tip`. */
+  /** Returns the loaded entries from the first one to the entry `tip`, found by following `parent` backwards. */
   pathTo(tip: string | undefined): readonly Entry[] {
     return pathTo(tip, (id) => this.get(id));
   }
 
-  /** Returns the messages that the model reads if the next entry follows `tip`. */
+  /** Returns the messages that the model would read if the conversation continued after the entry `tip`. */
   modelAt(tip: string | undefined): MessageList {
     const list = new MessageList(true);
     for (const entry of this.pathTo(tip)) list.add(entry);
@@ -159,7 +171,7 @@ export class SessionRecord {
     return indexes.get(id) ?? -1;
   }
 
-  /** Makes an entry the end of the path. */
+  /** Makes this entry the latest one of the conversation. */
   private follow(entry: Entry): void {
     const next = followed(entry);
     if (entry.parent !== this.tip || entry.body.type === 'head') return this.derive(next);
@@ -182,7 +194,9 @@ export class SessionRecord {
   }
 }
 
-/** Returns everything that waits for a decision, at every depth. */
+/**
+ * Returns every tool call that waits for a decision, including calls in nested runs, or the answer that waits for one.
+ */
 export function waitingOf({ openTurn, pending, model, nested }: SessionRecord): readonly Waiting[] {
   if (pending === undefined) return [];
   const { calls, entry } = pending;
@@ -198,7 +212,8 @@ export function waitingOf({ openTurn, pending, model, nested }: SessionRecord): 
 }
 
 /**
- * Returns which entries are known, so that a store need not return them. Undefined before the conversation is stored.
+ * Returns a description of the known entries for a store, which then returns only newer entries. Undefined before the
+ * conversation is stored.
  */
 export function knownOf({ uid, length }: SessionRecord): KnownRecord | undefined {
   return uid === undefined ? undefined : { uid, length };
@@ -208,19 +223,25 @@ function makeNested(): NestedRuns<SessionRecord> {
   return new NestedRuns(recordInside);
 }
 
-/** Makes the record of a nested run. Both records share the deeper nested runs. */
+/**
+ * Creates the record of a nested run. `nested` holds the nested runs of the whole conversation, so both records share
+ * it.
+ */
 export function recordInside(nested: NestedRuns<SessionRecord>): SessionRecord {
   const record = new SessionRecord();
   record.nested = nested;
   return record;
 }
 
-/** True if a loaded entry has this id, or contains a message that was sent under it. */
+/** True if a loaded entry has this id, or if a loaded message was sent under this id. */
 export function knows(record: SessionRecord, id: string): boolean {
   return record.get(id) !== undefined || record.posts.stateOf(id) !== undefined;
 }
 
-/** True if the loaded part of the path begins at this entry, and the model reads nothing before it. */
+/**
+ * True if the model reads nothing before this entry: it is the first entry, or a summary of all messages that are not
+ * loaded.
+ */
 function isFirst({ parent, body }: Entry, people: MessageList): boolean {
   if (body.type !== 'summary') return parent === undefined;
   return body.from === undefined || people.indexOf(body.from) >= 0;
@@ -230,7 +251,10 @@ function hasCalls(message: Message): boolean {
   return toolCallsOf(message).length > 0;
 }
 
-/** Returns the ids of the open calls of an entry, or the id of its answer, if they are the latest of the list. */
+/**
+ * Returns the ids of an entry's tool calls that have no result, or the id `answer` if its answer is suspended. Returns
+ * an empty array if the model has continued since.
+ */
 function openIn(list: MessageList, entry: string): readonly string[] {
   const at = list.indexOf(entry);
   const later = list.messages.slice(at + 1);

@@ -2,11 +2,14 @@ import { whole } from '../../internal/options/rules.js';
 import type { OptionTable } from '../../internal/options/validate.js';
 import { wholeMs } from '../time-rules.js';
 
-/** Limits of the size and the lifetime of a run's log. */
+/** Limits of the log that stores the events of a run. */
 export interface RunLogLimits {
-  /** The largest size of one log in bytes of JSON. The newest event is always kept. Default: 8 MiB. */
+  /**
+   * The largest size of one log in bytes of JSON. Above it, the oldest events are deleted, but never the newest one.
+   * Default: 8 MiB.
+   */
   readonly maxBytes?: number | undefined;
-  /** Milliseconds after the last append or the close until a log expires and is deleted. Default: 1 hour. */
+  /** Milliseconds until a log is deleted, counted from its last append or its close. Default: 1 hour. */
   readonly ttlMs?: number | undefined;
 }
 

@@ -16,11 +16,11 @@ export interface MemoryRunLogOptions extends RunLogLimits {
 
 const rules = { ...runLogLimitRules, clock } satisfies OptionTable<MemoryRunLogOptions>;
 
-/** The log of one run. */
+/** The log of one run in memory. */
 interface StoredRunLog {
-  /** The offset of the oldest event that is left. */
+  /** The offset of the oldest event that the log still has. */
   first: number;
-  /** The JSON of the events that are left. */
+  /** The events that the log still has, as JSON, oldest first. */
   readonly bodies: string[];
   bytes: number;
   outcome: RunOutcome | undefined;
@@ -29,8 +29,8 @@ interface StoredRunLog {
 }
 
 /**
- * Keeps the logs of runs in the memory of this process, for readers in the same process. Uses no timer: later calls
- * free expired logs.
+ * Stores the events of runs in the memory of this process, for readers in the same process. Expired logs are freed by
+ * later calls, without a timer.
  *
  * @example
  * const log = new MemoryRunLog();
@@ -40,7 +40,7 @@ interface StoredRunLog {
 export class MemoryRunLog implements RunLog {
   private readonly clock: Clock;
   private readonly limits: ReturnType<typeof resolveRunLogLimits>;
-  /** The logs in the order in which they expire, the first one first. */
+  /** The log of each run. The log that expires first comes first. */
   private readonly logs = new Map<string, StoredRunLog>();
   private readonly listeners = new KeyedListeners();
 
@@ -110,7 +110,7 @@ export class MemoryRunLog implements RunLog {
     log.first += gone;
   }
 
-  /** Restarts the lifetime of a log, and notifies its readers. */
+  /** Restarts the lifetime of a log, and notifies its readers of the change. */
   private keep(run: string, log: StoredRunLog, now: number): void {
     log.endsAt = now + this.limits.ttlMs;
     this.logs.delete(run);
@@ -138,8 +138,8 @@ function endOf({ first, bodies }: StoredRunLog): number {
 }
 
 /**
- * True if the events follow the last event of the log, or repeat its events. The log must still have the last repeated
- * event.
+ * True if an append fits the log: its events follow the last event, or repeat the events in the log exactly. False if
+ * all repeated events are deleted, because nothing can be compared then.
  */
 function accepts(log: StoredRunLog, first: number, bodies: readonly string[]): boolean {
   const known = Math.min(endOf(log) - first, bodies.length);

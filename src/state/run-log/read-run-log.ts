@@ -5,26 +5,29 @@ import { invalidOption, validateOption } from '../../internal/options/validate.j
 import type { Awaitable } from '../../internal/promise.js';
 import { RunLogGoneError, type RunLogPage, type RunLogQuery, type RunOutcome } from './run-log.js';
 
-/** A log in a store, with the JSON of its events from the requested offset on. */
+/** The state of a log in a store, with its events from the requested offset on as JSON. */
 interface FoundRunLog {
-  /** The offset of the oldest event that is left. */
+  /** The offset of the oldest event that the log still has. */
   readonly first: number;
   readonly end: number;
   readonly outcome: RunOutcome | undefined;
   readonly bodies: readonly string[];
 }
 
-/** How a store reads a log and learns of new events. */
+/** The functions with which `readRunLog` reads a log from a store and waits for new events. */
 export interface RunLogSource {
   look(limit: number): Awaitable<FoundRunLog | undefined>;
-  /** Calls the listener after a new event. Returns a function that ends the watch. */
+  /**
+   * Calls the listener after each new event. Returns a function that removes the listener. Without `watch`, the log is
+   * read at intervals.
+   */
   watch?: ((listener: () => void) => () => void) | undefined;
-  /** Milliseconds between two reads while waiting. */
+  /** Milliseconds between two reads while a reader waits for new events. */
   readonly pollMs: number;
   readonly clock?: Clock;
 }
 
-/** Reads a page of a log. Waits for the first event if the query asks for it. */
+/** Reads one page of a run's log. If the log has no new event, waits for one up to `waitMs`. */
 export async function readRunLog(
   run: string,
   { from, limit = 1_000, waitMs = 0, signal }: RunLogQuery & { readonly from: number },

@@ -161,7 +161,7 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
       expect(asked.map(({ id, workflowId, problem }) => [id, workflowId, problem])).toEqual([
         ['waits:decisions:1', 'waits', undefined],
         ['waits:decisions:2', 'waits', 'the decisions must be an object: { [callId]: "approve" }'],
-        ['waits:decisions:3', 'waits', '"two" is not pending; pending: one'],
+        ['waits:decisions:3', 'waits', 'no call with the id "two" waits for a decision; waiting: one'],
         [
           'waits:decisions:4',
           'waits',
@@ -360,7 +360,9 @@ describeWithPostgres('dbosStep on a real PostgreSQL', () => {
       const elsewhere = await rejectionOf((await dbos.start('borrower', borrow)).getResult());
       const inside = await rejectionOf((await dbos.start('nested', inStep)).getResult());
       expect(elsewhere).toMatchObject({ code: 'ERR_RUN_ABORTED', cause: { code: 'ERR_DURABLE_SETUP' } });
-      expect(String((elsewhere as Error).cause)).toContain('Step "start" of workflow "maker" began in "borrower".');
+      expect(String((elsewhere as Error).cause)).toContain(
+        'Step "start" of workflow "maker" began in workflow "borrower".',
+      );
       expect(String((inside as Error).cause)).toContain('began inside another step');
     });
 

@@ -152,7 +152,7 @@ describeWithRestate('restateStep with a real server', () => {
     const [, { problem }] = linesOf(`${path}.ask`).map((line) => JSON.parse(line));
     await restate.decide(`${path}.ask`, { call_3_0: { deny: 'too much' } });
 
-    expect(problem).toBe('"call_9_9" is not pending; pending: call_3_0');
+    expect(problem).toBe('no call with the id "call_9_9" waits for a decision; waiting: call_3_0');
     expect(await running).toMatchObject({ text: expect.stringContaining('The call was denied: too much') });
   });
 });

@@ -1,21 +1,21 @@
 import { objectsIn, textOr, type WireObject } from '../../shared/wire.js';
 import type { Server } from '../client.js';
 
-/** The providers refuse a request with more breakpoints. */
+/** The largest number of cache breakpoints that OpenRouter and DashScope accept in one request. */
 const MOST_MARKS = 4;
 
-/** The name of a model and its server. */
+/** A model, and the server to which its requests go. */
 interface Target {
   readonly model: string;
   readonly server: Server;
 }
 
 /**
- * Returns the messages with cache breakpoints at the end of the instructions and of the conversation, for OpenRouter
- * and DashScope.
+ * Returns the messages with cache breakpoints at the end of the instructions and of the conversation. Only OpenRouter
+ * and DashScope need breakpoints.
  *
- * The breakpoint after the instructions includes the tools. Breakpoints of the application count towards the limit and
- * stay.
+ * The breakpoint after the instructions covers the tools too. Breakpoints that the application has set stay, and count
+ * towards the limit.
  */
 export function withCacheMarks(
   messages: readonly WireObject[],
@@ -36,8 +36,8 @@ export function withCacheMarks(
 }
 
 /**
- * Returns a cache breakpoint. Only models of Anthropic and Alibaba need breakpoints; the other models on OpenRouter
- * cache by themselves.
+ * Returns the cache breakpoint for a model, or undefined if it needs none. On OpenRouter, only models of Anthropic and
+ * Alibaba need breakpoints.
  */
 function markFor({ model, server }: Target, ttl: '5m' | '1h'): WireObject | undefined {
   if (server === 'dashscope') return { type: 'ephemeral' };
@@ -52,7 +52,7 @@ function isMarkable({ content }: WireObject): boolean {
   return typeof content === 'string' ? content !== '' : objectsIn(content).some(isText);
 }
 
-/** Adds a breakpoint to the last text part, because other parts cannot have one. */
+/** Adds a cache breakpoint to the last text part, because only text parts can have one. */
 function marked(content: unknown, mark: WireObject): unknown {
   if (typeof content === 'string') return [{ type: 'text', text: content, cache_control: mark }];
   const parts = objectsIn(content);

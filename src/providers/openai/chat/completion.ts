@@ -3,8 +3,8 @@ import { toProviderError } from '../../shared/failure.js';
 import { hasFields, isObject, objectsIn, parseJson, textOr, type WireObject } from '../../shared/wire.js';
 
 /**
- * Returns a completion's JSON object. If the content type is not JSON, the client returns a string. Google wraps an
- * error in an array.
+ * Returns the JSON object of a completion. Parses a body that the client returned as a string, because its content type
+ * was not JSON. Takes an error out of the array in which Google sends it.
  */
 export function completionIn(body: unknown): WireObject {
   const parsed = typeof body === 'string' ? parseJson(body) : body;
@@ -14,8 +14,8 @@ export function completionIn(body: unknown): WireObject {
 }
 
 /**
- * Returns the first choice with index 0 or without an index. Merges tool calls of choices with the same index, because
- * Copilot splits text and tool calls into two choices.
+ * Returns the answer among the choices of a completion: the first choice with index 0 or without an index. Adds the
+ * tool calls of further choices with this index, because Copilot sends text and tool calls as two choices.
  */
 export function choiceIn({ choices }: WireObject): WireObject | undefined {
   const only: unknown = Array.isArray(choices) && choices.length === 1 ? choices[0] : undefined;
@@ -28,7 +28,7 @@ export function choiceIn({ choices }: WireObject): WireObject | undefined {
   return { ...first, message: { ...first.message, tool_calls: [...callsIn(first.message), ...calls] } };
 }
 
-/** Throws if a completion or a chunk contains an error: next to its choices, inside a choice, or instead of choices. */
+/** Throws if a completion or a chunk contains an error, next to its choices, inside a choice, or instead of choices. */
 export function throwErrorIn(body: WireObject, choice: WireObject | undefined): void {
   if (Array.isArray(body.choices) && !body.error && !choice?.error && !body.x_groq) return;
   const isError = !Array.isArray(body.choices) && (body.object === 'error' || textOr(body.message) !== '');
@@ -36,12 +36,14 @@ export function throwErrorIn(body: WireObject, choice: WireObject | undefined): 
   if (error) throw toProviderError('openai', { error });
 }
 
-/** True if an error object has a non-empty field. Some servers add an empty error object to every response. */
+/**
+ * True if an error object has a field that is not empty. Some servers send an empty error object with every response.
+ */
 function saysSomething(error: unknown): boolean {
   return isObject(error) ? Object.values(error).some(Boolean) : Boolean(error);
 }
 
-/** Returns the text of a message's content, which is a string or an array of parts. */
+/** Returns the text of a message. Its `content` is a string or an array of parts. */
 export function contentText(content: unknown): string {
   if (typeof content === 'string') return content;
   return objectsIn(content)
@@ -49,14 +51,14 @@ export function contentText(content: unknown): string {
     .join('');
 }
 
-/** Returns the transcript of a spoken answer. */
+/** Returns the text of an answer that the model gave as audio. */
 export function transcriptIn({ audio }: WireObject): string {
   return isObject(audio) ? textOr(audio.transcript) : '';
 }
 
 /**
- * Returns the tool calls of a message or a delta. Also accepts the deprecated `function_call` field, and a single
- * object instead of the `tool_calls` array.
+ * Returns the tool calls of a message or a delta. Also accepts the deprecated field `function_call`, and a single
+ * object in place of the array `tool_calls`.
  */
 export function callsIn({ tool_calls: calls, function_call: call }: WireObject): readonly WireObject[] {
   const listed = isObject(calls) ? [calls] : objectsIn(calls);

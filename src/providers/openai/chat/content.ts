@@ -3,7 +3,7 @@ import { base64Of, type FileData, fileOf, textIn } from '../../shared/file-data.
 import type { WireObject } from '../../shared/wire.js';
 import { metadataOf } from './metadata.js';
 
-/** Audio formats whose name differs from the media subtype. */
+/** The audio formats that have another name in this API than in the media type. */
 const AUDIO_FORMATS = new Map([
   ['mpeg', 'mp3'],
   ['mp4', 'm4a'],
@@ -12,8 +12,8 @@ const AUDIO_FORMATS = new Map([
 const AUDIO_TYPE = /^audio\/(?:x-|vnd\.)?([a-z0-9-]+)/;
 
 /**
- * Converts the content of a user message. A single text part becomes a string, which every server accepts. Drops parts
- * of unknown types and blank text parts, because some servers refuse them.
+ * Converts the content of a user message. A single text becomes a string, which every server accepts. Drops unknown
+ * parts and blank text, because some servers refuse them.
  */
 export function toWireContent(content: string | readonly ContentPart[], model: string): string | readonly WireObject[] {
   if (typeof content === 'string') return content;
@@ -27,7 +27,10 @@ export function toWireContent(content: string | readonly ContentPart[], model: s
   });
 }
 
-/** Returns content in the form of Mistral's models: a `thinking` part before the text. */
+/**
+ * Returns the content of an assistant message in the form that Mistral's models require: a `thinking` part before the
+ * text.
+ */
 export function thinkingContent(thinking: string, text: string): readonly WireObject[] {
   const thoughts = { type: 'thinking', thinking: [{ type: 'text', text: thinking }] };
   return text === '' ? [thoughts] : [thoughts, { type: 'text', text }];
@@ -38,12 +41,14 @@ function toWirePart(part: ContentPart): WireObject | undefined {
   return part.type === 'image' || part.type === 'file' ? filePart(fileOf(part)) : undefined;
 }
 
-/** Returns the wire part for an image. */
+/** Returns an image in the form that a request requires. */
 export function imagePart(file: FileData): WireObject {
   return { type: 'image_url', image_url: { url: toUrl(file) } };
 }
 
-/** Converts a file to an image, audio or text part if the media type allows it, otherwise to a generic file part. */
+/**
+ * Converts a file. Becomes an image, audio or text part if the media type allows it, and otherwise a generic file part.
+ */
 function filePart(file: FileData): WireObject {
   const { mediaType, filename } = file;
   if (mediaType.startsWith('image/')) return imagePart(file);
@@ -57,7 +62,10 @@ function filePart(file: FileData): WireObject {
   return { type: 'file', file: { filename: filename ?? `file.${extensionOf(mediaType)}`, file_data: toUrl(file) } };
 }
 
-/** Returns a file as a URL. Servers detect the image format themselves, but refuse a wildcard media type. */
+/**
+ * Returns the data of a file as a URL. The media type `image/*` becomes `image/jpeg`, because servers refuse a
+ * wildcard, but detect the real format themselves.
+ */
 function toUrl(file: FileData): string {
   const { data, mediaType } = file;
   return data instanceof URL

@@ -4,12 +4,12 @@ import type { Server } from '../client.js';
 
 const LONGEST_NAME = 64;
 
-/** Model names of Mistral. These models have stricter limits than the protocol on any host. */
+/** Matches the names of Mistral's models. On any host, these models have stricter limits than the protocol. */
 export const MISTRAL_MODEL = /(?:mi|mini|magi|code|dev)stral|(?:mi|pi|vo)xtral/i;
 
 /**
- * Returns the messages with call ids, tool names and a message order that the model accepts. The session may contain
- * ids and names of another model that this model refuses.
+ * Returns the messages with call ids, tool names and an order of messages that the model accepts. A session that used
+ * another model before may contain ids and names that this model refuses.
  */
 export function withinLimits(messages: readonly WireObject[], model: string, server: Server): readonly WireObject[] {
   if (MISTRAL_MODEL.test(model)) return withTurns(withAcceptedCalls(messages, MISTRAL_IDS), 'OK.');
@@ -19,8 +19,8 @@ export function withinLimits(messages: readonly WireObject[], model: string, ser
 }
 
 /**
- * Adds reasoning to a message with tool calls, which reasoning models of DeepSeek and Moonshot require. Moonshot also
- * refuses empty reasoning.
+ * Adds reasoning to a message with tool calls that has none. Reasoning models of DeepSeek and Moonshot require it, and
+ * Moonshot also refuses empty reasoning.
  */
 function withThought(message: WireObject): WireObject {
   const isBare = objectsIn(message.tool_calls).length > 0 && !('reasoning_content' in message);

@@ -15,7 +15,9 @@ import type { WireObject } from '../../shared/wire.js';
 import { imagePart, thinkingContent, toWireContent } from './content.js';
 import { metadataOf } from './metadata.js';
 
-/** Converts messages for the chat completions API. Provider metadata is sent back only if it came from `model`. */
+/**
+ * Converts messages for the chat completions API. Provider metadata is sent back only to the model that produced it.
+ */
 export function toWireMessages(messages: readonly Message[], model: string): readonly WireObject[] {
   return messages.flatMap((message): WireObject | readonly WireObject[] => {
     if (message.role === 'tool') return toolMessages(message, model);
@@ -26,8 +28,8 @@ export function toWireMessages(messages: readonly Message[], model: string): rea
 }
 
 /**
- * Converts an assistant message. Drops tool calls and results that a provider executed itself, because this API has no
- * field for them. Drops empty messages and blank text, which many servers refuse.
+ * Converts an assistant message. Drops tool calls that a provider ran itself, and their results, because this API has
+ * no field for them. Drops empty messages and blank text, which many servers refuse.
  */
 function assistantMessage(message: AssistantMessage, model: string): readonly WireObject[] {
   const texts: Record<string, string> = {};
@@ -59,8 +61,8 @@ function assistantMessage(message: AssistantMessage, model: string): readonly Wi
 }
 
 /**
- * Returns the field of a text. Reasoning is sent back only to the model that produced it, in the field from which it
- * was read.
+ * Returns the message field for a text. Reasoning is sent back only to the model that produced it, in the field in
+ * which the model sent it. Undefined if the text must not be sent.
  */
 function fieldOf(part: TextPart | ReasoningPart, model: string): string | undefined {
   return metadataOf(part, model).field ?? (part.type === 'text' ? 'content' : undefined);
@@ -85,13 +87,13 @@ function toolMessages(message: ToolMessage, model: string): readonly WireObject[
   return attached.length > 0 ? [...results, { role: 'user', content: toWireContent(attached, model) }] : results;
 }
 
-/** Matches WAV and MP3, the audio formats that OpenAI documents for requests. */
+/** Matches WAV and MP3, the only audio formats that OpenAI documents for requests. */
 const AUDIO_TYPE = /^audio\/(?:x-|vnd\.)?(?:wave?|mp3|mpeg)(?:;|$)/i;
 const PDF_TYPE = /^application\/pdf\b/i;
 
 /**
- * Converts a part. A note replaces a file that the server refuses, because the file would make every later request
- * fail.
+ * Converts a part of a tool result for the user message that follows it. A file that the server would refuse becomes a
+ * note. Otherwise the file would make each later request fail.
  */
 function fileOrNote(part: ContentPart): ContentPart {
   if (part.type === 'text') return part;

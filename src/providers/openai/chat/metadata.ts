@@ -1,25 +1,25 @@
 import type { ProviderMetadata } from '../../../model/message.js';
 import { defined, isObject, textOr, type WireObject } from '../../shared/wire.js';
 
-/** Provider fields kept with a message part, under `providerMetadata.openai`. */
+/** Fields of the API that are stored with a message part, under `providerMetadata.openai`, to be sent back. */
 export interface WireMetadata {
-  /** The model that produced the part. */
+  /** The model that produced the message part. */
   readonly model?: string | undefined;
-  /** The message field from which the text was read, if it was not `content`. */
+  /** The message field that contained the text, if it was not `content`. */
   readonly field?: string | undefined;
-  /** Fields of the tool call or the message that are sent back unchanged. */
+  /** Fields of the tool call or the message that a later request must repeat unchanged. */
   readonly fields?: WireObject | undefined;
 }
 
-/** Returns `providerMetadata` for a part. Returns an empty object if neither a field name nor fields must be kept. */
+/** Returns the `providerMetadata` of a message part. Returns an empty object if nothing must be sent back. */
 export function toMetadata(metadata: WireMetadata): { readonly providerMetadata?: ProviderMetadata } {
   if (metadata.field === undefined && metadata.fields === undefined) return {};
   return { providerMetadata: { openai: defined(metadata) } };
 }
 
 /**
- * Returns the fields kept with a part, for a request to `model`. Returns nothing if another model produced the part,
- * because servers refuse unknown fields. Otherwise a session that changes its model would fail on every request.
+ * Returns the stored fields of a message part for a request to `model`. Returns an empty object if another model
+ * produced the part. Servers refuse unknown fields, so a session could otherwise not change its model.
  */
 export function metadataOf(
   part: { readonly providerMetadata?: ProviderMetadata | undefined },

@@ -4,8 +4,8 @@ const OPENING_BRACE = 123;
 const CLOSING_BRACE = 125;
 
 /**
- * Finds the end of a JSON object that arrives in pieces. Scans each character once, and only when `isReached` is
- * called.
+ * Finds the end of a JSON object whose text arrives in several strings. Scans each character once, and only when
+ * `isReached` is called.
  */
 export class ObjectEnd {
   private unscanned: string[] = [];
@@ -18,7 +18,7 @@ export class ObjectEnd {
     this.unscanned.push(piece);
   }
 
-  /** True if the joined pieces form exactly one object with balanced braces. The object may still be invalid JSON. */
+  /** True if the strings so far form exactly one object with balanced braces. The object may still be invalid JSON. */
   isReached(): boolean {
     for (const piece of this.unscanned) this.scan(piece);
     this.unscanned = [];

@@ -10,13 +10,13 @@ import { readCompletion } from './response.js';
 import { StreamedAnswer } from './stream.js';
 import { WrittenCallGate, withWrittenCalls, writesCalls } from './written-calls.js';
 
-/** The chat completions API of one client. */
+/** A client for the chat completions API, with facts about its server. */
 export interface ChatTarget extends Dialect {
   readonly client: OpenAIClient;
   readonly isOwnClient: boolean;
 }
 
-/** Prepares a request for the chat completions API. */
+/** Builds a request for the chat completions API, and returns functions to send it and to read the response. */
 export function prepareCompletion(target: ChatTarget, request: ModelRequest): PreparedCall {
   const { client, model } = target;
   const body = toWireRequest(request, target);
@@ -47,7 +47,7 @@ async function readAnswer(
 }
 
 /**
- * Returns a complete answer. Some servers stream even without `stream: true`; then the client returns the body as a
+ * Returns a complete answer. Some servers stream without being asked. Then the client returns the whole stream as a
  * string.
  */
 function wholeOf(data: unknown): unknown {

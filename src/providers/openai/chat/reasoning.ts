@@ -3,30 +3,33 @@ import { contentText } from './completion.js';
 import { thinkingContent } from './content.js';
 import { splitThought, type ThoughtPosition } from './thoughts.js';
 
-/** The reasoning of a message, and the field that contains it. */
+/** The reasoning of a message, and the message field that contains it. */
 export interface WireReasoning {
   readonly text: string;
-  /** The field from which the text was read, and in which the text is sent back. */
+  /**
+   * The message field that contained the reasoning, and in which it must be sent back. Undefined if the reasoning is
+   * not sent back in a field of its own.
+   */
   readonly field?: string | undefined;
 }
 
 const FIELDS = ['reasoning_content', 'reasoning', 'reasoning_text'];
 
 /**
- * Fields with arrays of signed reasoning blocks: `reasoning_details` of OpenRouter and MiniMax, `thinking_blocks` of
- * LiteLLM.
+ * The fields in which some servers send arrays of signed reasoning blocks: `reasoning_details` for OpenRouter and
+ * MiniMax, `thinking_blocks` for LiteLLM.
  */
 const BLOCKS = ['reasoning_details', 'thinking_blocks'];
 const BLOCK_TEXTS = ['text', 'summary', 'thinking'];
 
 const REASONING_NAMES = [...FIELDS, ...BLOCKS, 'extra_content'];
 
-/** The field of an assembled message for reasoning that is not sent back. */
+/** The field in which an assembled message stores reasoning that no request may contain. */
 const UNSENT = 'thought';
 
 /**
  * Returns the reasoning of a message. Servers use different fields, and some send the same text in two fields. Mistral,
- * Gemini and Databricks put reasoning into `content`. MiniMax uses only blocks.
+ * Gemini and Databricks put reasoning into `content`. MiniMax sends only reasoning blocks.
  */
 export function reasoningIn(message: WireObject, position: ThoughtPosition): WireReasoning | undefined {
   const fields = FIELDS.filter((name) => typeof message[name] === 'string');
@@ -41,7 +44,7 @@ export function reasoningIn(message: WireObject, position: ThoughtPosition): Wir
   return fields[0] === undefined ? undefined : { field: fields[0], text: '' };
 }
 
-/** Returns the non-empty arrays of reasoning blocks, which are sent back unchanged. */
+/** Returns the arrays of reasoning blocks that are not empty. They must be sent back unchanged. */
 export function blocksIn(message: WireObject): { readonly [name: string]: readonly WireObject[] } {
   const lists = BLOCKS.map((name) => [name, objectsIn(message[name])] as const);
   return Object.fromEntries(lists.filter(([, list]) => list.length > 0));
@@ -51,12 +54,12 @@ function summariesIn({ content }: WireObject): readonly WireObject[] {
   return objectsIn(content).flatMap(({ type, summary }) => (type === 'reasoning' ? objectsIn(summary) : []));
 }
 
-/** Assembles the reasoning of a stream. */
+/** Assembles the reasoning of a message from the deltas of a stream. */
 export class ReasoningFragments {
   private readonly blocks: Record<string, WireObject[]> = {};
   private found: WireReasoning | undefined = undefined;
 
-  /** Returns the reasoning text in the delta, or in a whole message. */
+  /** Adds a delta, or a whole message. Returns the reasoning text that it contains. */
   add(delta: WireObject, position: ThoughtPosition): string {
     if (isPlain(delta)) return '';
     for (const [name, blocks] of Object.entries(blocksIn(delta))) {
@@ -70,7 +73,7 @@ export class ReasoningFragments {
     return found.text;
   }
 
-  /** Returns the reasoning fields of the assembled message. `content` is the text of the answer. */
+  /** Returns the fields of the assembled message that contain reasoning. `content` is the text of the answer. */
   fields(content: string): WireObject {
     if (!this.found) return this.blocks;
     const { field = UNSENT, text } = this.found;
@@ -78,7 +81,7 @@ export class ReasoningFragments {
   }
 }
 
-/** True for a delta with only text. Most deltas have no reasoning, so this check saves time. */
+/** True for a delta that contains only text. Most deltas are such, so this check saves time. */
 function isPlain(delta: WireObject): boolean {
   return typeof delta.content === 'string' && REASONING_NAMES.every((name) => delta[name] === undefined);
 }
@@ -87,7 +90,9 @@ function blockText(block: WireObject): string {
   return BLOCK_TEXTS.map((name) => textOr(block[name])).join('');
 }
 
-/** Merges the fragments of a block, because only complete blocks can be sent back. */
+/**
+ * Adds a fragment of a reasoning block to the block that it belongs to, because only complete blocks can be sent back.
+ */
 function addBlock(blocks: WireObject[], block: WireObject): void {
   const last = blocks.at(-1);
   if (last === undefined || beginsBlock(block, last)) {
@@ -102,7 +107,7 @@ function addBlock(blocks: WireObject[], block: WireObject): void {
   blocks[blocks.length - 1] = whole;
 }
 
-/** True if a fragment begins a new block. A signature is the last fragment of a block. */
+/** True if a fragment begins a new reasoning block. A signature is the last fragment of a block. */
 function beginsBlock(block: WireObject, last: WireObject): boolean {
   const isElsewhere = last.type !== block.type || last.index !== block.index;
   return isElsewhere || 'data' in block || Boolean(last.signature && blockText(block));

@@ -10,22 +10,22 @@ import { withCacheMarks } from './cache-marks.js';
 import { withinLimits } from './limits.js';
 import { toWireMessages } from './messages.js';
 
-/** Properties of a server with this protocol. */
+/** The properties in which servers of the chat completions API differ. */
 export interface Dialect {
   readonly model: string;
   readonly maxTokensField: 'max_completion_tokens' | 'max_tokens';
   /**
-   * The kind of server. `openai` includes Azure: it supports strict schemas and limits call ids. `mistral` refuses
-   * unknown fields.
+   * The kind of server. `openai` includes Azure: it supports strict schemas, and limits the length of call ids.
+   * `mistral` refuses unknown fields.
    */
   readonly server: Server;
-  /** Receives a warning for each tool that the server would refuse. Default: the console. */
+  /** Receives a warning for each tool that is left out because the server would refuse it. Default: the console. */
   readonly logger?: Logger | undefined;
 }
 
 /**
- * Returns the body of a request. `settings.providerOptions.openai` overrides other fields except `stream`; `undefined`
- * removes a field.
+ * Returns the body of a request. Fields of `settings.providerOptions.openai` override all other fields except `stream`;
+ * the value `undefined` removes a field.
  */
 export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObject {
   const { messages, tools, toolChoice, output, settings = {}, onPart } = request;

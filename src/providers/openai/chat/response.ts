@@ -18,7 +18,7 @@ import { toMetadata } from './metadata.js';
 import { blocksIn, reasoningIn } from './reasoning.js';
 import { extraContentOf, splitThought } from './thoughts.js';
 
-/** The finish reasons of the protocol and of compatible servers, with their names in Keelson. */
+/** Keelson's finish reason for each finish reason of OpenAI and of compatible servers. */
 const FINISH_REASONS = new Map<string, FinishReason>([
   ['stop', 'stop'],
   ['eos', 'stop'],
@@ -46,7 +46,7 @@ const FINISH_REASONS = new Map<string, FinishReason>([
   ['too_many_tool_calls', 'error'],
 ]);
 
-/** Returns the response for a completion's JSON, received whole or assembled from a stream. */
+/** Returns the model response for a completion. The completion was either received whole or assembled from a stream. */
 export function readCompletion(body: unknown, model: string): ModelResponse {
   const completion = completionIn(body);
   const choice = choiceIn(completion) ?? objectsIn(completion.choices)[0];
@@ -67,8 +67,8 @@ export function readCompletion(body: unknown, model: string): ModelResponse {
 }
 
 /**
- * Returns the reasoning parts. Keeps empty reasoning of a message with tool calls, because DeepSeek refuses such a
- * message without the field.
+ * Returns the reasoning of a message as parts. Keeps even empty reasoning next to tool calls, because DeepSeek refuses
+ * such a message without the reasoning field.
  */
 function reasoning(message: WireObject, model: string): readonly ReasoningPart[] {
   const { text, field } = reasoningIn(message, 'whole') ?? {};
@@ -91,7 +91,7 @@ function texts(message: WireObject, model: string): readonly TextPart[] {
   return parts;
 }
 
-/** Returns the images that the model generated. */
+/** Returns the images that the model has generated, as file parts. */
 function images(message: WireObject, model: string): readonly FilePart[] {
   return objectsIn(message.images).flatMap(({ image_url: image }) => {
     const data = isObject(image) ? textOr(image.url) : '';
@@ -100,7 +100,9 @@ function images(message: WireObject, model: string): readonly FilePart[] {
   });
 }
 
-/** Returns the function calls. Drops other calls, because the request offered only functions. */
+/**
+ * Returns the function calls of a message. Drops calls of any other type, because the request offered only functions.
+ */
 function toolCalls(message: WireObject, model: string): readonly ToolCallPart[] {
   const ids = new Set<string>();
   return callsIn(message).flatMap((call) => {
@@ -115,8 +117,8 @@ function toolCalls(message: WireObject, model: string): readonly ToolCallPart[] 
 }
 
 /**
- * Returns the metadata of a call. Keeps its unknown fields, such as Gemini's signatures, because the next request must
- * contain them.
+ * Returns the metadata of a tool call. Stores its unknown fields, such as Gemini's signatures, because the next request
+ * must contain them.
  */
 function callMetadata(call: WireObject, model: string): ReturnType<typeof toMetadata> {
   const { id, type, index, function: called, ...fields } = call;
@@ -125,8 +127,8 @@ function callMetadata(call: WireObject, model: string): ReturnType<typeof toMeta
 }
 
 /**
- * Returns the server's id, model, logprobs and citations. The model may differ from the requested one, because an alias
- * may change its target.
+ * Returns the id, the model, the log probabilities and the citations that the server sent. The model may differ from
+ * the requested one if the request used an alias.
  */
 function metadata(completion: WireObject, choice: WireObject): Pick<ModelResponse, 'providerMetadata'> {
   const message = isObject(choice.message) ? choice.message : {};
@@ -146,8 +148,8 @@ function filled(list: unknown): readonly unknown[] | undefined {
 }
 
 /**
- * Returns the finish reason. Some servers send `stop` or no finish reason with tool calls. Throws if the server stopped
- * with an error, even after partial output.
+ * Returns the finish reason. Tool calls count as `tool-calls` even if the server says `stop` or nothing. Throws if the
+ * server stopped with an error, even after a part of the answer.
  */
 function finishReasonOf({ finish_reason: reason }: WireObject, called: boolean): FinishReason {
   const received = textOr(reason);
@@ -170,8 +172,8 @@ function usageOf(usage: WireObject = {}): Usage {
 }
 
 /**
- * Returns the number of cached tokens. DeepSeek sends `prompt_cache_hit_tokens`, Moonshot `cached_tokens`, and Mistral
- * `num_cached_tokens`.
+ * Returns the number of input tokens that came from a cache. DeepSeek calls it `prompt_cache_hit_tokens`, Moonshot
+ * `cached_tokens`, and Mistral `num_cached_tokens`.
  */
 function cachedTokens(usage: WireObject): unknown {
   const { prompt_tokens_details: details, prompt_cache_hit_tokens: hits, cached_tokens: cached } = usage;
@@ -179,8 +181,8 @@ function cachedTokens(usage: WireObject): unknown {
 }
 
 /**
- * Returns the number of tokens written to the cache. OpenRouter sends `cache_write_tokens`, DashScope and LiteLLM
- * `cache_creation_input_tokens`.
+ * Returns the number of input tokens that were written to a cache. OpenRouter calls it `cache_write_tokens`; DashScope
+ * and LiteLLM call it `cache_creation_input_tokens`.
  */
 function writtenTokens({ prompt_tokens_details: details, ...usage }: WireObject): unknown {
   const name = 'cache_creation_input_tokens';

@@ -12,7 +12,7 @@ import { CallFragments } from './tool-calls.js';
  * answer instead of deltas.
  */
 export class StreamedAnswer {
-  /** True after the server sent `[DONE]`. */
+  /** True after the server has sent `[DONE]`, which ends a stream. */
   private isDone = false;
   private readonly calls = new CallFragments();
   private readonly reasoning = new ReasoningFragments();
@@ -33,7 +33,7 @@ export class StreamedAnswer {
 
   constructor(private readonly push: (part: ModelPart) => void) {}
 
-  /** Adds an event. Throws if the event is an error or not a JSON object. */
+  /** Adds an event of the stream. Throws if the event is an error or not a JSON object. */
   take(event: unknown): void {
     if (event === DONE) this.isDone = true;
     else if (typeof event === 'string') this.add(completionIn(event));
@@ -59,7 +59,7 @@ export class StreamedAnswer {
     this.isEnded ||= this.finishReason !== '' || (!this.hasDeltas && isObject(piece));
   }
 
-  /** Returns the assembled answer. Throws if the stream ended too early. */
+  /** Returns the assembled completion. Throws if the stream has ended before the answer was complete. */
   whole(): WireObject {
     // Some servers, such as Spark, send no finish reason or `null`, and only `[DONE]`.
     if (!this.isEnded && !(this.isDone && this.hasDeltas && this.unread === undefined)) {

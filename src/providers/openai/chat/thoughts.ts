@@ -4,13 +4,15 @@ import { contentText } from './completion.js';
 const OPENING = /^<thought>/;
 const CLOSING = /^<\/thought>/;
 
-/** The source of a content: a whole message, a delta, or the first delta after thoughts. */
+/** Says where content comes from: a whole message, a delta, or the first delta after thoughts. */
 export type ThoughtPosition = 'whole' | 'delta' | 'after';
 
 /**
- * Splits the content of a Gemini message or delta into the thought and the text after it.
- * Gemini flags the message and wraps the thought in `<thought>` tags. A flagged message without the opening tag is text.
- * A flagged delta without the tag continues a thought. The text after thoughts begins with the closing tag.
+ * Splits the content of a Gemini message or delta into the thought and the text after the thought. Gemini marks a
+ * message with thoughts by a flag, and puts the thought into `<thought>` tags.
+ *
+ * A flagged message without the opening tag is text. A flagged delta without the opening tag continues a thought. The
+ * first text after thoughts begins with the closing tag.
  */
 export function splitThought(
   message: WireObject,
@@ -26,13 +28,17 @@ export function splitThought(
 }
 
 /**
- * True if the content of a message begins with a thought. In a delta, the flag means that the whole delta is a thought.
+ * True if Gemini has flagged the message as one with thoughts. A message begins with its thought. A delta consists of a
+ * thought only.
  */
 export function isThought({ extra_content: extra }: WireObject): boolean {
   return isObject(extra) && isObject(extra.google) && extra.google.thought === true;
 }
 
-/** Returns the extra fields to send back with a text, such as a signature. Removes the thought flag. */
+/**
+ * Returns Gemini's extra fields that must be sent back with a text, such as a signature. Leaves out the flag for
+ * thoughts.
+ */
 export function extraContentOf({ extra_content: extra }: WireObject): WireObject | undefined {
   if (!isObject(extra) || !isObject(extra.google)) return isObject(extra) ? extra : undefined;
   const { thought, ...google } = extra.google;

@@ -3,17 +3,18 @@ import { isObject, parseJson, textOr, type WireObject } from '../../shared/wire.
 import { ObjectEnd } from './object-end.js';
 
 /**
- * Assembles tool calls from the fragments of a stream.
- * In the protocol, `index` identifies the call, and only its first fragment has the id and the name.
- * Also accepts servers that use one index for all calls or no index, that repeat ids, names or arguments, or that split
- * names.
+ * Assembles tool calls from the deltas of a stream. In the protocol, `index` identifies a call, and only its first
+ * fragment has the id and the name.
+ *
+ * Also accepts servers that send one index for all calls or no index. Ids, names or arguments may be repeated, and
+ * names may be split.
  */
 export class CallFragments {
   private readonly calls: OpenCall[] = [];
   private readonly byIndex = new Map<unknown, OpenCall>();
   private readonly byId = new Map<unknown, OpenCall>();
 
-  /** Adds a fragment. Returns its part of the arguments as a delta. */
+  /** Adds a fragment of a tool call. Returns the arguments in it as a delta. */
   add(fragment: WireObject): ModelPart {
     const { index, id, type, function: called, ...fields } = fragment;
     const call = this.callOf(fragment);
@@ -29,7 +30,7 @@ export class CallFragments {
   }
 
   /**
-   * Returns the assembled calls in the order of their first fragments. Drops a call whose fragments had no id, name or
+   * Returns the assembled tool calls, in the order in which they began. Drops a call without an id, a name and
    * arguments.
    */
   list(): readonly WireObject[] {
@@ -64,17 +65,17 @@ interface OpenCall {
   id: string;
   name: string;
   arguments: string;
-  /** Finds the end of `arguments`. */
+  /** Finds the end of the JSON in `arguments`. */
   end: ObjectEnd;
   fields: WireObject;
   called: boolean;
 }
 
 /**
- * True if a fragment begins a new call. A fragment without a name never does.
+ * True if a fragment begins a new tool call. A fragment without a name never does.
  *
  * Some servers change the id with each fragment. So if the name is the same, the fragment begins a new call only if the
- * previous arguments are complete or empty. Without ids, a name may be a repetition or the next piece of the previous
+ * earlier arguments are complete or empty. Without ids, a name may be a repetition, or the next piece of the earlier
  * name.
  */
 function beginsAnother(call: OpenCall, fragment: WireObject): boolean {
@@ -91,19 +92,22 @@ function beginsAnother(call: OpenCall, fragment: WireObject): boolean {
 }
 
 /**
- * True for a fragment with only arguments at an unknown index. The server sent a wrong index, so the fragment continues
- * the latest call.
+ * True for a fragment that has an unknown index and only arguments. The server sent a wrong index, so the fragment
+ * continues the latest call.
  */
 function continuesLatest({ id, function: called }: WireObject): boolean {
   return !id && isObject(called) && !called.name && argumentsText(called.arguments) !== '';
 }
 
-/** Returns the name so far. A server may send the next piece of a name, or repeat the name from its start. */
+/** Adds a piece to the name of a tool. A server may send the next piece, or repeat the name from its start. */
 function joinedName(name: string, piece: string): string {
   return piece.startsWith(name) ? piece : name + piece;
 }
 
-/** Adds arguments. Some servers repeat complete arguments, and others first send `{}` as a placeholder. */
+/**
+ * Adds a piece to the arguments of a call. Some servers repeat complete arguments, and others first send `{}` as a
+ * placeholder.
+ */
 function addArguments(call: OpenCall, piece: string): void {
   const isAgain = call.arguments === '{}' || (call.arguments === piece && isComplete(piece));
   const isReplaced = isAgain && piece.startsWith('{');
@@ -121,8 +125,8 @@ function isComplete(text: string): boolean {
 }
 
 /**
- * True if the arguments are complete. Parses only a balanced object, because parsing long arguments for each fragment
- * would be slow.
+ * True if the arguments of a call are complete. Parses them only if their braces are balanced, because parsing long
+ * arguments again for each fragment would be slow.
  */
 function hasCompleteArguments({ end, arguments: text }: OpenCall): boolean {
   return end.isReached() && parseJson(text) !== undefined;

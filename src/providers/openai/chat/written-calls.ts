@@ -3,9 +3,9 @@ import type { ModelPart, ModelResponse, ToolSpec } from '../../../model/model.js
 import { readArguments, uniqueId } from '../../shared/answer.js';
 import { isObject, parseJson, textOr } from '../../shared/wire.js';
 
-/** A kind of server that does not parse tool calls, so that its models write them into the text. */
+/** A server that does not recognize the tool calls of its models, so that the calls arrive as text. */
 interface WritingServer {
-  /** Matches the host of the base URL. */
+  /** Matches the host name of the server. */
   readonly host: RegExp;
   readonly source: string;
   readonly date: string;
@@ -25,7 +25,7 @@ const SERVERS: readonly WritingServer[] = [
   },
 ];
 
-/** True for a server whose models may write calls into the text. */
+/** True for a server whose tool calls may arrive as text. */
 export function writesCalls(baseURL: string | undefined): boolean {
   const host = URL.canParse(baseURL ?? '') ? new URL(baseURL ?? '').hostname : '';
   return SERVERS.some((server) => server.host.test(host));
@@ -35,8 +35,8 @@ const OPENING = '<tool_call>';
 const CALL = /<tool_call>\s*(\{.*?\})\s*<\/tool_call>\s*/gs;
 
 /**
- * Returns the response with tool calls instead of its text, if the text consists only of calls of offered tools. A call
- * inside other text may be a quotation, and stays text.
+ * Converts a text that consists only of written calls of offered tools into tool calls. A call inside other text may be
+ * a quotation, so it stays text.
  */
 export function withWrittenCalls(response: ModelResponse, tools: readonly ToolSpec[]): ModelResponse {
   const { content } = response;
@@ -66,7 +66,7 @@ function callsIn(text: string, tools: readonly ToolSpec[]): readonly ToolCallPar
   return calls.flatMap((call) => call ?? []).length === calls.length ? (calls as readonly ToolCallPart[]) : [];
 }
 
-/** Holds the text of a stream while the text may still become a written call. */
+/** Holds back the text of a stream as long as it may turn out to be a written tool call. */
 export class WrittenCallGate {
   private held = '';
   private isOpen = false;
@@ -80,7 +80,7 @@ export class WrittenCallGate {
     if (!(begun.startsWith(OPENING) || OPENING.startsWith(begun))) this.open();
   }
 
-  /** Emits the held text, because it is not a call. */
+  /** Passes on the text that was held back, because it is not a tool call. */
   open(): void {
     this.isOpen = true;
     if (this.held !== '') this.push({ type: 'text-delta', text: this.held });

@@ -15,21 +15,24 @@ import { mcpToolName } from './response/hosted.js';
 
 type ReadCall = Pick<ToolCallPart, 'name' | 'input' | 'invalidInput'>;
 
-/** A call of the conversation, with the fields of its item that the message part lacks. */
+/** A tool call of the conversation, with fields of its output item that the message part does not store. */
 export interface SentCall {
   readonly part: ToolCallPart;
   readonly callId: string;
   readonly kept: WireObject;
 }
 
-/** A kind of output item that the application answers, with the kind of item for the answer. */
+/**
+ * A type of tool call in the Responses API that the application must answer. Describes how to read the call and how to
+ * send its result.
+ */
 interface CallKind {
-  /** The fields of the item that the message part already has. */
+  /** The names of the item's fields that the message part stores itself. */
   readonly held: readonly string[];
   readonly needsApproval?: boolean;
   read(item: WireObject): ReadCall;
   call(call: SentCall): WireObject;
-  /** Returns the items that answer a call with its result. */
+  /** Returns the input items that send the result of a call. */
   output(result: ToolResultPart, call: SentCall): readonly WireObject[];
 }
 
@@ -63,7 +66,7 @@ const customCall: CallKind = {
   ],
 };
 
-/** The input of `apply_patch` is an object with the operation. */
+/** Calls of `apply_patch`. The input of the tool is an object with the operation. */
 const patchCall: CallKind = {
   held: ['operation'],
   read: ({ operation }) => ({ name: 'apply_patch', input: { operation } }),
@@ -77,7 +80,7 @@ const patchCall: CallKind = {
   },
 };
 
-/** The input of `shell` is the item's `action`. */
+/** Calls of `shell`. The input of the tool is the `action` of the item. */
 const shellCall: CallKind = {
   held: ['action'],
   read: ({ action }) => ({ name: 'shell', input: action ?? {} }),
@@ -87,7 +90,7 @@ const shellCall: CallKind = {
   ],
 };
 
-/** The input of `local_shell` is the item's `action`. */
+/** Calls of `local_shell`. The input of the tool is the `action` of the item. */
 const localShellCall: CallKind = {
   held: ['action'],
   read: ({ action }) => ({ name: 'local_shell', input: action ?? {} }),
@@ -99,7 +102,10 @@ const localShellCall: CallKind = {
   },
 };
 
-/** The input of `computer` has the item's `action` or `actions`, and its `pending_safety_checks`. */
+/**
+ * Calls of `computer`. The input of the tool has the `action` or `actions` of the item, and its
+ * `pending_safety_checks`.
+ */
 const computerCall: CallKind = {
   held: ['action', 'actions', 'pending_safety_checks'],
   read: ({ action, actions, pending_safety_checks }) => ({
@@ -110,7 +116,7 @@ const computerCall: CallKind = {
   output: (result, { callId }) => computerOutput(result, callId),
 };
 
-/** The input of `tool_search` is the item's `arguments`. */
+/** Calls of `tool_search`. The input of the tool is the `arguments` of the item. */
 const toolSearchCall: CallKind = {
   held: ['arguments'],
   read: ({ arguments: given }) => ({ name: 'tool_search', ...readArguments(given) }),
@@ -127,8 +133,8 @@ const toolSearchCall: CallKind = {
 };
 
 /**
- * An approval request. The decision of the person becomes the result of the call. OpenAI runs the tool after an
- * approval.
+ * Requests to approve the call of a tool that OpenAI runs. The result of the call is the decision of a person. OpenAI
+ * runs the tool after an approval.
  */
 const approvalRequest: CallKind = {
   held: [],
@@ -145,7 +151,7 @@ const approvalRequest: CallKind = {
   ],
 };
 
-/** The kinds of calls that the application answers, by the type of their item. */
+/** The types of calls that the application must answer, by the type of their output item. */
 export const callKinds: ReadonlyMap<string, CallKind> = new Map([
   ['function_call', functionCall],
   ['custom_tool_call', customCall],
@@ -157,7 +163,7 @@ export const callKinds: ReadonlyMap<string, CallKind> = new Map([
   ['mcp_approval_request', approvalRequest],
 ]);
 
-/** Returns the kind of a call. A call from another provider is sent as a function call. */
+/** Returns the type of a tool call. A call that another provider's model made is sent as a function call. */
 export function kindOf(kept: WireObject): CallKind {
   return callKinds.get(textOr(kept.type)) ?? functionCall;
 }

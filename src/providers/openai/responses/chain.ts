@@ -3,22 +3,25 @@ import { isObject, textOr, type WireObject } from '../../shared/wire.js';
 import { openaiOf } from './metadata.js';
 import { type InputTarget, toInput } from './request/input.js';
 
-/** A stored response, kept in the metadata of its last part. */
+/** A response that the server has stored. Remembered in the metadata of the response's last part. */
 interface StoredResponse {
   readonly id: string;
-  /** Fingerprint of the messages before the response, and of its parts. */
+  /**
+   * A fingerprint of all messages before the response, and of the response's own parts. Shows whether the conversation
+   * has changed.
+   */
   readonly fingerprint: string;
 }
 
-/** The part of a conversation that the server has not stored. */
+/** The messages that the server has not stored yet, and the id of the stored response before them. */
 export interface ChainedInput {
   readonly previous_response_id: string;
   readonly input: readonly WireObject[];
 }
 
 /**
- * Returns the input after the last stored response. Returns undefined if the conversation has no stored response of
- * this model, or if the messages before it have changed.
+ * Returns only the messages after the last response that the server has stored. Returns undefined if this model has no
+ * stored response in the conversation, or if the messages before it have changed.
  */
 export function chainedInput(messages: readonly Message[], target: InputTarget): ChainedInput | undefined {
   for (let at = messages.length - 1; at >= 0; at -= 1) {
@@ -35,7 +38,10 @@ export function chainedInput(messages: readonly Message[], target: InputTarget):
   return undefined;
 }
 
-/** Returns the parts of a response, with the id of the stored response in the metadata of the last part. */
+/**
+ * Returns the parts of a response. The metadata of the last part remembers the id under which the server has stored the
+ * response.
+ */
 export function withStored(
   content: readonly AssistantPart[],
   id: string,
@@ -55,7 +61,7 @@ function storedIn({ content }: AssistantMessage, model: string): StoredResponse 
   return { id: textOr(response.id), fingerprint: textOr(response.fingerprint) };
 }
 
-/** Returns a fingerprint that does not change when the messages are stored as JSON and read again. */
+/** Returns a fingerprint of messages. It stays the same if the messages are stored as JSON and read again. */
 function fingerprintOf(before: readonly Message[], content: readonly AssistantPart[]): string {
   return hashOf(JSON.stringify([before.map(withoutResponses), content.map(withoutResponse)]));
 }
@@ -69,7 +75,7 @@ function withoutResponse(part: AssistantPart): unknown {
   return response === undefined ? part : { ...part, providerMetadata: { ...part.providerMetadata, openai } };
 }
 
-/** Returns a hash (FNV-1a with 53 bits, in two lanes). Detects accidental changes, not deliberate ones. */
+/** Returns a hash of a string (FNV-1a with 53 bits, in two lanes). Detects accidental changes, not deliberate ones. */
 function hashOf(text: string): string {
   let one = 0x811c9dc5;
   let two = 0x1b873593;

@@ -10,7 +10,7 @@ type CustomToolFormat =
   | { readonly type: 'text' }
   | { readonly type: 'grammar'; readonly syntax: 'lark' | 'regex'; readonly definition: string };
 
-/** The definition of a custom tool, for {@link customTool}. */
+/** The definition of a tool whose input is a string, for {@link customTool}. */
 export interface CustomToolDefinition<Context = unknown> {
   /** 1 to 64 letters, digits, `_` or `-`. */
   readonly name: string;
@@ -21,11 +21,11 @@ export interface CustomToolDefinition<Context = unknown> {
   /** Time limit of one call, in milliseconds. Default: the agent's `timeouts.toolMs`. */
   readonly timeoutMs?: number | undefined;
   readonly annotations?: ToolAnnotations | undefined;
-  /** Runs the tool with the string that the model wrote. */
+  /** Runs the tool with the string that the model wrote as its input. */
   readonly execute: (input: string, context: ToolContext<Context>) => Awaitable<ToolOutput>;
 }
 
-/** A tool whose input is a string. */
+/** A tool whose input is a string instead of JSON. */
 export interface CustomTool<Context = unknown> extends Tool<Context> {
   readonly custom: { readonly format?: CustomToolFormat | undefined };
 }
@@ -41,8 +41,8 @@ const rules = {
 } satisfies OptionTable<CustomToolDefinition>;
 
 /**
- * Makes a tool whose input is a string instead of JSON, such as code or a query. With other providers and with chat
- * completions, the model passes the string as the argument `input` of a function.
+ * Creates a tool whose input is a string instead of JSON, such as code or a query. With other providers and with chat
+ * completions, the tool is a function with one argument `input`.
  *
  * Throws a ToolInvalidError if the definition is invalid.
  *
@@ -74,7 +74,7 @@ export function customTool<Context = unknown>(definition: CustomToolDefinition<C
   };
 }
 
-/** Returns the `custom` member of a custom tool. Returns undefined for another tool. */
+/** Returns the `custom` field of a custom tool. Returns undefined for any other tool. */
 export function customOf(tool: object): CustomTool['custom'] | undefined {
   const { custom } = tool as Partial<CustomTool>;
   return isObject(custom) ? custom : undefined;

@@ -1,2 +1,2 @@
-/** Separates the texts of two messages of one response. Removed when the second message is sent back. */
+/** Separates two messages of one response in its text. Removed again when the second message is sent back. */
 export const PARAGRAPH = '\n\n';

@@ -13,13 +13,13 @@ import { finished, isPending } from './response/background.js';
 import { readResponse, responseIn } from './response/response.js';
 import { REPEATING_EVENTS, StreamedResponse } from './response/stream.js';
 
-/** The Responses API of one client. */
+/** A client for the Responses API, with the options for its requests. */
 export interface ResponsesTarget extends RequestTarget {
   readonly client: OpenAIResponsesClient;
   readonly isOwnClient: boolean;
 }
 
-/** Prepares a request for the Responses API. */
+/** Builds a request for the Responses API, and returns functions to send it and to read the response. */
 export function prepareResponse(target: ResponsesTarget, request: ModelRequest): PreparedCall {
   const call = new ResponsesCall(target, request);
   return { send: (options) => call.send(options), read: (answer, own) => call.read(answer, own) };
@@ -74,7 +74,10 @@ class ResponsesCall {
     return finished(body, { client, request: this.request, options: this.options });
   }
 
-  /** Returns a changed body for a request that the server refused, if that may succeed. */
+  /**
+   * Returns another body for a request that the server has refused, if this body may be accepted. Otherwise returns
+   * undefined.
+   */
   private bodyAfter(error: unknown): WireObject | undefined {
     const { body } = this;
     const { code, message } = refusalIn(error);
@@ -94,10 +97,13 @@ class ResponsesCall {
   }
 }
 
-/** Matches the names under which xAI reports the steps of its own searches as custom calls. */
+/** Matches the names of xAI's own searches. xAI reports the steps of these searches as calls of custom tools. */
 const XAI_SEARCHES = /^(?:x_(?:keyword|semantic|user)_search|x_thread_fetch|web_search_with_snippets|browse_page)$/;
 
-/** True for a step of a search that xAI runs itself, unless the request offers a tool of that name. */
+/**
+ * True for a step of a search that xAI runs itself. False if the request offers a tool with this name, because the call
+ * is then for the agent.
+ */
 function isOwnSearch({ type, name }: WireObject, { tools }: WireObject): boolean {
   const offered = objectsIn(tools);
   const searches = offered.some((tool) => tool.type === 'x_search' || tool.type === 'web_search');
@@ -109,7 +115,9 @@ function isOwnSearch({ type, name }: WireObject, { tools }: WireObject): boolean
   );
 }
 
-/** Returns a complete response. Some servers stream even without `stream: true`. */
+/**
+ * Returns a complete response. Some servers stream without being asked. Then `data` is the whole stream as a string.
+ */
 function wholeIn(data: unknown): WireObject {
   if (typeof data !== 'string' || !/^(?:data|event):/m.test(data)) return responseIn(data);
   const streamed = new StreamedResponse(() => {});
@@ -117,7 +125,10 @@ function wholeIn(data: unknown): WireObject {
   return streamed.whole();
 }
 
-/** Reads the `error` of the body from an error of Keelson's own client or of the `openai` package. */
+/**
+ * Returns the code and the message of a refused request, from an error of Keelson's own client or of the `openai`
+ * package.
+ */
 function refusalIn(thrown: unknown): { readonly code: unknown; readonly message: string } {
   const { message, cause } = toProviderError('openai', thrown);
   const { code } = isObject(cause) && isObject(cause.error) ? cause.error : {};
@@ -128,7 +139,7 @@ function changed(before: WireObject, after: WireObject): WireObject | undefined 
   return JSON.stringify(before) === JSON.stringify(after) ? undefined : after;
 }
 
-/** Pushes the text of a part that arrived whole. */
+/** Reports a message part as one delta. Used for a response in background mode, which arrives whole. */
 function pushWhole(part: ModelResponse['content'][number], push: NonNullable<ModelRequest['onPart']>): void {
   if (part.type === 'text') push({ type: 'text-delta', text: part.text });
   if (part.type === 'reasoning' && part.text !== '') push({ type: 'reasoning-delta', text: part.text });

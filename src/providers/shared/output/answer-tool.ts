@@ -3,7 +3,7 @@ import type { ModelRequest, ModelResponse, ToolChoice, ToolSpec } from '../../..
 
 const NAME = 'final_answer';
 
-/** A request in which the model answers by calling a tool. */
+/** A changed request in which the model gives its final answer by calling a tool. */
 export interface AnswerByTool {
   readonly name: string;
   readonly tools: readonly ToolSpec[];
@@ -11,8 +11,8 @@ export interface AnswerByTool {
 }
 
 /**
- * Offers the output schema as a tool. Without another tool choice, the model must call this tool or a tool of the
- * agent.
+ * Adds a tool whose arguments are the final answer, with the output schema. Unless the request has its own tool choice,
+ * the model must call this tool or one of the agent's tools.
  */
 export function offerAnswer({ tools, toolChoice }: ModelRequest, inputSchema: ToolSpec['inputSchema']): AnswerByTool {
   let name = NAME;
@@ -25,8 +25,8 @@ export function offerAnswer({ tools, toolChoice }: ModelRequest, inputSchema: To
 }
 
 /**
- * Returns the response with the arguments of the answer call as its text. Ignores an answer that comes together with
- * other calls, because it is too early.
+ * Returns the response with the arguments of the answer tool as its text. If the response has other tool calls too,
+ * drops the answer, because the model must first see their results.
  */
 export function readAnswerCall(response: ModelResponse, name: string): ModelResponse {
   const isAnswer = (part: AssistantPart) => part.type === 'tool-call' && part.name === name;

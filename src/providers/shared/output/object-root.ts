@@ -2,18 +2,21 @@ import type { JsonSchema } from '../../../internal/json.js';
 import { withReferences } from '../tools/references.js';
 import { isObject, parseJson, type WireObject } from '../wire.js';
 
-/** The member of the root object that contains the answer. */
+/** The property of the enclosing object that contains the answer. */
 const MEMBER = 'value';
 
-/** Keywords that providers refuse at the root of a schema. */
+/** Keywords that providers refuse at the root of an output schema. */
 const ALTERNATIVES = ['anyOf', 'oneOf', 'allOf', 'not', 'enum', 'const', '$ref', 'if'];
 
-/** True for a schema whose root is a plain object, as providers require. */
+/** True for a schema whose root is a plain object, as providers require it. */
 export function hasObjectRoot(schema: JsonSchema): boolean {
   return schema.type === 'object' && ALTERNATIVES.every((keyword) => !(keyword in schema));
 }
 
-/** Returns a schema for an object with one member, which has the given schema. References keep their targets. */
+/**
+ * Returns the schema of an object with one property, whose schema is the given one. Used because providers only accept
+ * objects. References in the schema are adjusted.
+ */
 export function inObject(schema: JsonSchema): WireObject {
   const { $schema, $defs, definitions, ...rest } = schema;
   const kept = { ...($defs !== undefined && { $defs }), ...(definitions !== undefined && { definitions }) };
@@ -27,10 +30,12 @@ function movedReference(reference: string): string {
   return reference.replace(/^#/, `#/properties/${MEMBER}`);
 }
 
-/** Matches the object around an answer, with the text before and after it. */
+/** Matches the enclosing object in an answer, also between other text. */
 const WRAPPED = new RegExp(`\\{\\s*"${MEMBER}"\\s*:(.*)\\}`, 's');
 
-/** Returns an answer without the enclosing object. Text before and after the object stays. */
+/**
+ * Returns the answer without the enclosing object that `inObject` asked for. Keeps text before and after the object.
+ */
 export function unwrapped(answer: string): string {
   const match = WRAPPED.exec(answer);
   if (match === null) return answer;
@@ -41,18 +46,16 @@ export function unwrapped(answer: string): string {
 }
 
 const OPENING = new RegExp(`^\\s*\\{\\s*"${MEMBER}"\\s*:\\s*`);
-/** The longest text that may still be the beginning of the enclosing object. */
+/** The largest number of characters that may still be the beginning of the enclosing object. */
 const LONGEST_OPENING = 40;
 const CLOSING = /\s*\}?\s*$/;
 
-/**
- * Removes the enclosing object from the deltas of an answer. An answer without the enclosing object does not change.
- */
+/** Removes the enclosing object from the text deltas of an answer. Does not change an answer without it. */
 export class Unwrapping {
   private state: 'before' | 'inside' | 'outside' = 'before';
   private held = '';
 
-  /** Returns the text to show now. */
+  /** Adds a delta. Returns the text that can be reported now. */
   take(delta: string): string {
     if (this.state === 'outside') return delta;
     this.held += delta;
@@ -62,7 +65,7 @@ export class Unwrapping {
     return shown;
   }
 
-  /** Looks for the beginning of the enclosing object. Returns false while the text is too short. */
+  /** Looks for the beginning of the enclosing object. Returns false if more text is needed to decide. */
   private begin(): boolean {
     const opening = OPENING.exec(this.held);
     if (opening !== null) {

@@ -9,26 +9,35 @@ import { offerAnswer, readAnswerCall } from './answer-tool.js';
 import { hasObjectRoot, inObject, Unwrapping, unwrapped } from './object-root.js';
 
 /**
- * How a model is asked for structured output. `native`: the schema is part of every request. `tool`: the model answers
- * by calling a tool with the schema.
+ * How a model is asked for structured output. With `native`, every request contains the schema. With `tool`, the model
+ * answers by calling a tool whose arguments have the schema.
  *
- * `after-tools`: as long as the request has tools, the model answers freely. Then another request without tools asks
- * for the answer in the schema.
+ * With `after-tools`, the model first answers freely, as long as the request has tools. Then a second request without
+ * tools asks for the answer in the schema.
  */
 export type OutputMode = 'native' | 'tool' | 'after-tools';
 
 type Send = Model['generate'];
 
-/** Asks for structured output in a mode that the provider accepts, and remembers refused modes. */
+/**
+ * Asks a model for structured output in a mode that the provider accepts. After a refusal, uses the next mode for all
+ * further calls.
+ */
 export class StructuredOutput {
-  /** `words`: the schema is part of the instructions, for a provider that accepts neither schemas nor tools. */
+  /**
+   * The mode in use. `words` puts the schema into the instructions, for a provider that accepts neither schemas nor
+   * tools.
+   */
   private mode: OutputMode | 'words';
 
   constructor(mode: OutputMode) {
     this.mode = mode;
   }
 
-  /** Makes a call. A request without a schema does not change. */
+  /**
+   * Makes a model call. If the provider refuses the mode, tries the next one. A request without a schema is sent
+   * unchanged.
+   */
   async ask(request: ModelRequest, send: Send): Promise<ModelResponse> {
     const { output } = request;
     if (output === undefined) return send(request);
@@ -51,7 +60,7 @@ export class StructuredOutput {
   }
 }
 
-/** One call with the schema of its answer. */
+/** A model call, and the schema that its answer must have. */
 interface Call {
   readonly request: ModelRequest;
   readonly schema: JsonSchema;
@@ -66,11 +75,13 @@ const ASKING: Readonly<Record<OutputMode, Ask>> = {
   'after-tools': askAfterTools,
 };
 
-/** Matches a refusal of the schema, or of a schema together with tools. */
+/** Matches the error messages of providers that do not accept a schema, or not together with tools. */
 const REFUSED =
   /response_?format|response_schema|response mime type|json[ _](?:schema|mode|object)|structured[ _]output|output_(?:config|format)|text\.format|grammar/i;
 
-/** Returns the next mode after a refused request. Returns undefined if the refusal has another reason. */
+/**
+ * Returns the mode to try after a refused request. Returns undefined if the refusal has nothing to do with the mode.
+ */
 function modeAfter(error: unknown, mode: OutputMode | 'words', hasTools: boolean): OutputMode | 'words' | undefined {
   if (!(error instanceof ProviderError) || (error.status !== 400 && error.status !== 422)) return undefined;
   const { message } = error;
@@ -115,7 +126,7 @@ async function askAfterTools({ request, schema, send }: Call): Promise<ModelResp
   return joined(first, await askNatively({ request: changed(request, formed), schema, send }));
 }
 
-/** True for a complete answer that is not JSON yet. */
+/** True for a complete final answer whose text is not JSON, so that it must be asked for again in the schema. */
 function isAnswer({ content, finishReason }: ModelResponse): boolean {
   if (finishReason === 'length' || finishReason === 'content-filter') return false;
   if (content.some((part) => part.type === 'tool-call' && !part.providerExecuted)) return false;
@@ -140,12 +151,18 @@ function askInWords({ request, schema, send }: Call): Promise<ModelResponse> {
   return send(changed(request, { messages, output: undefined }));
 }
 
-/** Returns instructions that contain the schema. The answer is always checked against the schema. */
+/**
+ * Returns instructions that contain the schema, for a model that cannot be given a schema otherwise. The answer is
+ * still checked against it.
+ */
 export function inWords(schema: JsonSchema): string {
   return `Answer with JSON alone, without a word before or after it, that matches this JSON Schema:\n${JSON.stringify(withoutDialect(schema))}`;
 }
 
-/** Asks for an object that contains the answer. Removes the object from the text and the deltas. */
+/**
+ * Asks for an object that contains the answer, because the schema of the answer is not a plain object. Removes this
+ * object from the text and the deltas.
+ */
 async function askInObject({ request, schema, send }: Call, ask: Ask): Promise<ModelResponse> {
   const unwrapping = new Unwrapping();
   const onPart = (part: ModelPart) => {
@@ -161,8 +178,8 @@ async function askInObject({ request, schema, send }: Call, ask: Ask): Promise<M
 }
 
 /**
- * Holds the text of a response until its end, because only the end shows whether the text is the answer. Passes other
- * parts.
+ * Holds back the text of a response until its end, because only the end shows whether the text is the final answer.
+ * Passes on all other parts at once.
  */
 class HeldText {
   private text = '';
@@ -179,7 +196,10 @@ class HeldText {
   }
 }
 
-/** Copies a request. Names the signal, because a spread does not copy a getter of the prototype. */
+/**
+ * Returns a copy of a request with changes. Copies `signal` by name, because a spread does not copy a getter of the
+ * prototype.
+ */
 function changed(request: ModelRequest, changes: Partial<ModelRequest>): ModelRequest {
   return { ...request, signal: request.signal, ...changes };
 }

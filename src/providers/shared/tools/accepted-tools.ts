@@ -3,7 +3,7 @@ import { consoleLogger, type Logger } from '../../../internal/logger.js';
 import type { ToolSpec } from '../../../model/model.js';
 import type { WireObject } from '../wire.js';
 
-/** A provider's rules for tools. */
+/** The rules of a provider for the tools in a request. */
 export interface ToolRules {
   readonly provider: string;
   /** Matches the tool names that the provider accepts. Default: every name. */
@@ -13,12 +13,12 @@ export interface ToolRules {
   readonly logger?: Logger | undefined;
 }
 
-/** The warnings and the tool names that were already logged, by logger. */
+/** The texts that were already logged as warnings, by logger, so that each is logged once. */
 const warned = new WeakMap<Logger, Set<string>>();
 
 /**
- * Converts the tools of a request to the form of a provider. Leaves out each tool that would make the provider refuse
- * the whole request, and logs one warning for the tool.
+ * Converts the tools of a request to the form of a provider. Leaves out each tool for which the provider would refuse
+ * the whole request, and logs a warning once.
  */
 export function acceptedTools(
   tools: readonly ToolSpec[],
@@ -41,7 +41,7 @@ export function acceptedTools(
   return accepted.slice(0, most).map(({ wire }) => wire);
 }
 
-/** Warns about the tools beyond the limit that no warning has named yet. */
+/** Logs a warning about tools above the limit of the provider. Leaves out tools that an earlier warning has named. */
 function warnOfRest(rest: readonly string[], total: number, rules: ToolRules): void {
   const { provider, most } = rules;
   const fresh = rest.filter((name) => isNew(rules, `${provider} ${name}`));
@@ -51,7 +51,7 @@ function warnOfRest(rest: readonly string[], total: number, rules: ToolRules): v
   );
 }
 
-/** Returns the tool in the form of the provider, or the reason why the provider would refuse the tool. */
+/** Converts a tool. Returns the reason as a string if the provider would refuse the tool. */
 function convert(tool: ToolSpec, { name }: ToolRules, toWire: (tool: ToolSpec) => WireObject): WireObject | string {
   if (name?.test(tool.name) === false) return `its name must match ${name.source}. Rename the tool.`;
   try {

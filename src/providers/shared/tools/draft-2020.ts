@@ -10,11 +10,11 @@ const MAX_STEPS = 400;
 const known = new WeakMap<JsonSchema, JsonSchema | OptionInvalidError>();
 
 /**
- * Returns a schema in the form of JSON Schema 2020-12, which providers check. Every array gets `items`, because OpenAI
- * refuses an array without it. Rewrites tuples and exclusive bounds of older drafts, together with references.
+ * Converts a schema to JSON Schema 2020-12, which providers require. Each array gets `items`, because OpenAI refuses an
+ * array without it. Rewrites tuples and exclusive bounds of older drafts, and the references to them.
  *
  * Repairs or drops invalid annotations. Patterns that Python cannot compile move into descriptions. Returns `schema`
- * itself if nothing changes. Throws an OptionInvalidError if the result does not match the meta-schema.
+ * itself if nothing changes. Throws an OptionInvalidError if the result is still invalid.
  */
 export function toDraft2020(schema: JsonSchema): JsonSchema {
   const result = known.get(schema) ?? converted(schema);
@@ -34,7 +34,9 @@ function converted(schema: JsonSchema): JsonSchema | OptionInvalidError {
 
 class Converter {
   private readonly path: (string | number)[] = [];
-  /** The schema that references `#/…` start from: the root, or the nearest enclosing schema with an `$id`. */
+  /**
+   * The schema to which references such as `#/…` are relative: the root, or the nearest enclosing schema with an `$id`.
+   */
   private base: WireObject;
 
   constructor(private readonly root: WireObject) {
@@ -103,8 +105,8 @@ class Converter {
 }
 
 /**
- * Rewrites a tuple. Up to draft 2019-09, an array in `items` describes a tuple, and `additionalItems` the items after
- * the tuple.
+ * Rewrites a tuple. Until draft 2019-09, an array in `items` describes the items of a tuple, and `additionalItems` the
+ * items after it.
  */
 function withTuple(node: WireObject): WireObject {
   if (!Array.isArray(node.items)) return node;
@@ -113,7 +115,7 @@ function withTuple(node: WireObject): WireObject {
   return items.length > 0 ? { ...rest, prefixItems: items, items: others } : { ...rest, items: others };
 }
 
-/** Rewrites exclusive bounds. In draft 4, `exclusiveMinimum: true` makes `minimum` exclusive. */
+/** Rewrites exclusive bounds. In draft 4, `exclusiveMinimum: true` makes the bound in `minimum` exclusive. */
 function withBounds(node: WireObject): WireObject {
   if (typeof node.exclusiveMinimum !== 'boolean' && typeof node.exclusiveMaximum !== 'boolean') return node;
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, ...rest } = node;
@@ -139,12 +141,12 @@ function withItems(node: WireObject): WireObject {
 
 const NAMES = ['id', '$id', '$anchor', '$dynamicAnchor', '$recursiveAnchor'];
 const ANCHOR = /^[A-Za-z_][-A-Za-z0-9._]*$/;
-/** Matches an `$id` without a fragment or with an empty one, as draft 2020-12 requires. */
+/** Matches an `$id` that draft 2020-12 allows: without a fragment, or with an empty one. */
 const ID = /^[^#]*#?$/;
 
 /**
- * Returns the node with names that draft 2020-12 accepts. Drops an invalid name. If the schema refers to this name,
- * makes it an `$anchor` instead, as for `$id: "#name"` of draft 7.
+ * Returns a schema whose `$id`, `$anchor` and similar names are valid in draft 2020-12. Drops an invalid name. If a
+ * reference uses the name, such as `$id: "#name"` of draft 7, the name becomes an `$anchor` instead.
  */
 function withAnchors(node: WireObject, root: WireObject): WireObject {
   const invalid = NAMES.filter((key) => node[key] !== undefined && !isValidName(key, node[key]));
@@ -173,13 +175,13 @@ function isReferred(anchor: string, root: WireObject): boolean {
 
 /**
  * Matches regular expression syntax that Python does not have: `\p{L}`, `\u{1F600}`, `\k<name>`, `\cA`, `(?<name>…)`,
- * `(?<=…)`, `[]` and `[^]`. Python has lookbehinds of a fixed length only.
+ * `(?<=…)`, `[]` and `[^]`. Lookbehinds are included, because Python only supports them with a fixed length.
  */
 const NOT_PYTHON = /\\(?:[pPkc]|u\{)|\(\?<|\[\^?\]/;
 
 /**
- * Returns the node without patterns that Python cannot compile, because OpenAI refuses the request for these. Such a
- * pattern moves into the description. The arguments are still checked against the pattern.
+ * Moves patterns that Python cannot compile into the description, because OpenAI refuses a request with such a pattern.
+ * The arguments are still checked against the patterns.
  */
 function withPlainPatterns(node: WireObject): WireObject {
   const { pattern, patternProperties } = node;
@@ -193,7 +195,10 @@ function withPlainPatterns(node: WireObject): WireObject {
   return { ...(odd.length > 0 ? openObject(kept, odd) : kept), description };
 }
 
-/** Allows additional properties, because the removed pattern may have allowed their names. */
+/**
+ * Allows additional properties in an object, because properties that only a removed pattern allowed would be refused
+ * otherwise.
+ */
 function openObject(node: WireObject, odd: readonly string[]): WireObject {
   const patterns = Object.entries(node.patternProperties as WireObject).filter(([key]) => !odd.includes(key));
   return {

@@ -1,6 +1,6 @@
 import { describeValue } from '../../../errors.js';
 
-/** The form of a keyword's value: a schema, an array of schemas, or a map of schemas by name. */
+/** The form in which a keyword contains schemas: one schema, an array of schemas, or an object of schemas by name. */
 export type Form = 'schema' | 'list' | 'map';
 
 const SCHEMAS =
@@ -9,18 +9,18 @@ const LISTS = 'allOf anyOf oneOf prefixItems';
 const MAPS = 'properties patternProperties $defs definitions dependentSchemas dependencies';
 const forms = new Map([...each<Form>(SCHEMAS, 'schema'), ...each<Form>(LISTS, 'list'), ...each<Form>(MAPS, 'map')]);
 
-/** Returns the form of a keyword that contains schemas, otherwise undefined. */
+/** Returns the form in which a keyword contains schemas. Returns undefined for any other keyword. */
 export function formOf(keyword: string): Form | undefined {
   return forms.get(keyword);
 }
 
-/** A rule for the value of a keyword that contains no schemas, from the meta-schema of draft 2020-12. */
+/** The rule of draft 2020-12 for the value of a keyword that contains no schemas. */
 interface ValueRule {
   readonly expected: string;
   readonly accepts: (value: unknown) => boolean;
-  /** Returns a valid value with the same meaning, or undefined. */
+  /** Returns a valid value with the same meaning, or undefined if this is not possible. */
   readonly repair?: ((value: unknown) => unknown) | undefined;
-  /** True if the keyword only annotates, so that an invalid value can be dropped. */
+  /** True if the keyword is only an annotation, so that an invalid value can be dropped. */
   readonly annotates?: true;
 }
 
@@ -63,20 +63,23 @@ const rules = new Map<string, ValueRule>([
 ]);
 
 /**
- * Says why the value of a keyword is invalid. The keyword cannot be dropped, because the schema would then have another
- * meaning.
+ * Says why the value of a keyword is invalid. Used for a keyword that cannot be dropped, because the schema would then
+ * mean something else.
  */
 export interface ValueProblem {
   readonly problem: string;
 }
 
-/** Returns a valid value, undefined if the annotation must be dropped, or the problem. */
+/**
+ * Returns a valid value for the keyword, or the problem with the given value. The valid value is undefined if an
+ * annotation must be dropped.
+ */
 export function validValue(keyword: string, value: unknown): { readonly value: unknown } | ValueProblem {
   const rule = rules.get(keyword);
   return rule === undefined ? { value } : validBy(rule, value);
 }
 
-/** Returns an array without duplicates, or the problem. */
+/** Returns an array of strings without duplicates, or the problem with the given value. */
 export function validNames(value: unknown): { readonly value: unknown } | ValueProblem {
   return validBy(NAMES, value);
 }

@@ -3,18 +3,21 @@ import { type Form, formOf } from './keywords.js';
 
 const MAX_DEPTH = 200;
 
-/** Returns the names in a reference such as `#/$defs/name`, or undefined for another reference. */
+/**
+ * Returns the steps of a reference, such as `$defs` and `name` for `#/$defs/name`. Returns undefined for a reference of
+ * another form.
+ */
 export function stepsOf(reference: unknown): readonly string[] | undefined {
   const text = textOr(reference);
   return text.startsWith('#/') ? text.slice(2).split('/').map(nameOf) : undefined;
 }
 
-/** Returns the reference to the schema with these names. */
+/** Returns the reference that has these steps, such as `#/$defs/name`. */
 export function referenceTo(steps: readonly string[]): string {
   return `#/${steps.map((step) => encodeURI(step.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
 }
 
-/** Returns the schema that a reference `#/…` means, or undefined. */
+/** Returns the schema to which a reference such as `#/…` points, or undefined if the schema does not exist. */
 export function targetOf(root: unknown, reference: unknown): unknown {
   const steps = stepsOf(reference);
   return steps?.reduce<unknown>(
@@ -23,7 +26,7 @@ export function targetOf(root: unknown, reference: unknown): unknown {
   );
 }
 
-/** Decodes a name, because generated names such as `Page<Item>` are percent-encoded in references. */
+/** Decodes one step of a reference. Generated names such as `Page<Item>` are percent-encoded there. */
 function nameOf(step: string): string {
   return decoded(step).replaceAll('~1', '/').replaceAll('~0', '~');
 }
@@ -40,14 +43,14 @@ function isNode(value: unknown): value is WireObject {
   return typeof value === 'object' && value !== null;
 }
 
-/** The keywords of a tuple, with their names in draft 2020-12. */
+/** The keywords for tuples in older drafts, with their names in draft 2020-12. */
 const MOVED = new Map([
   ['items', 'prefixItems'],
   ['additionalItems', 'items'],
 ]);
 
 /**
- * Returns the reference after tuples of older drafts are rewritten: entries of `items` move to `prefixItems`, and
+ * Returns a reference in the form for draft 2020-12. Tuples of older drafts move from `items` to `prefixItems`, and
  * `additionalItems` moves to `items`.
  */
 export function movedReference(root: unknown, reference: string): string {
@@ -65,7 +68,10 @@ export function movedReference(root: unknown, reference: string): string {
   return `#/${moved.join('/')}`;
 }
 
-/** Returns the schema with changed references. Removes a `$ref` for which `change` returns undefined. */
+/**
+ * Returns the schema with each reference replaced by the result of `change`. Removes a `$ref` for which `change`
+ * returns undefined.
+ */
 export function withReferences(schema: WireObject, change: (reference: string) => string | undefined): WireObject {
   const visit = (node: unknown, depth: number): unknown => {
     if (!isObject(node) || depth > MAX_DEPTH) return node;

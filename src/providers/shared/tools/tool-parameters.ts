@@ -5,22 +5,24 @@ import { targetOf, withReferences } from './references.js';
 
 const MAX_DEPTH = 20;
 /**
- * The maximum total length of merged schemas, in characters. References can repeat the same subschema thousands of
- * times.
+ * The largest total length of the schemas that are merged, in characters. References can repeat the same schema
+ * thousands of times, which would take too long.
  */
 const MAX_WORK = 1_000_000;
-/** The number of characters that each property name counts, whatever its length. */
+/** The number of characters that each property name counts towards the limit, whatever its length. */
 const NAME_WORK = 20;
-/** The maximum length of one property's merged schema, and of the schema in the description, in characters. */
+/**
+ * The largest length of one property's merged schema, and of a schema that is quoted in the description, in characters.
+ */
 const MAX_TEXT = 10_000;
 const known = new WeakMap<JsonSchema, WireObject>();
 
 /**
- * Returns the schema of a tool's arguments in a form that servers accept: an object without alternatives at its root,
- * in draft 2020-12. OpenAI and others refuse alternatives at the root.
+ * Converts the schema of a tool's arguments to a form that servers accept: a plain object in draft 2020-12. OpenAI and
+ * others refuse `anyOf` and similar keywords at the root.
  *
- * The properties of the alternatives are merged. A property is required if every alternative requires it. The
- * description quotes the removed keywords. Calls are still validated against the tool's own schema.
+ * The properties of all alternatives are merged into one object. A property is required if every alternative requires
+ * it. The description quotes the removed keywords. Calls are still validated against the tool's own schema.
  *
  * Throws an OptionInvalidError if the schema does not match the meta-schema of draft 2020-12.
  */
@@ -46,12 +48,12 @@ function parametersOf(schema: JsonSchema): WireObject {
   return withReferences(merged, (reference) => keptReference(reference, schema, merged));
 }
 
-/** Matches the start of a reference to a root alternative. */
+/** Matches the start of a reference that points into an alternative at the root. */
 const ALTERNATIVE = /^#(?:\/(?:allOf|anyOf|oneOf)\/\d+)+(?=\/properties\/)/;
 
 /**
- * Returns the reference to the same schema after the alternatives were merged. Returns undefined if the merged schema
- * does not contain it.
+ * Returns a reference to the same schema in the merged object. Returns undefined if the merged object does not contain
+ * the schema.
  */
 function keptReference(reference: string, before: WireObject, merged: WireObject): string | undefined {
   const target = targetOf(before, reference);
@@ -60,7 +62,7 @@ function keptReference(reference: string, before: WireObject, merged: WireObject
   return JSON.stringify(targetOf(merged, moved)) === JSON.stringify(target) ? moved : undefined;
 }
 
-/** Removes `$schema`, which Gemini refuses. */
+/** Returns the schema without `$schema`, which Gemini refuses. */
 export function withoutDialect({ $schema, ...schema }: JsonSchema): JsonSchema {
   return schema;
 }
@@ -70,7 +72,7 @@ function inWords(refused: WireObject): string {
   return text.length <= 2 || text.length > MAX_TEXT ? '' : `The arguments must also match this JSON Schema: ${text}`;
 }
 
-/** The properties of an object and the names of its required properties. */
+/** The properties of an object, and the names of those that are required. */
 interface Fields {
   readonly properties: ReadonlyMap<string, unknown>;
   readonly required: ReadonlySet<string>;
@@ -79,8 +81,8 @@ interface Fields {
 const NONE: Fields = { properties: new Map(), required: new Set() };
 
 /**
- * Collects the properties of an object from all parts of its schema. Limits depth and work, even for recursive
- * references.
+ * Collects the properties of an object from its schema and from all alternatives and references in it. Limits the depth
+ * and the work, because references may be recursive.
  */
 class FieldCollector {
   private readonly known = new Map<object, Fields>();
@@ -142,14 +144,17 @@ function ownFields({ properties, required }: WireObject): Fields {
 }
 
 /**
- * True for a schema that allows objects. Alternatives of other types, such as null, are ignored, because arguments are
- * objects.
+ * True for a schema that allows an object. Other alternatives, such as null, can be ignored, because arguments are
+ * always an object.
  */
 function canBeObject(schema: unknown): boolean {
   return schema !== false && (!isObject(schema) || [schema.type ?? 'object'].flat().includes('object'));
 }
 
-/** Merges the schemas of one property. The keys are the schemas as JSON, so equal schemas count once. */
+/**
+ * Merges the different schemas of one property with `allOf` or `anyOf`. The keys are the schemas as JSON, so that equal
+ * schemas count once.
+ */
 function oneOfAll(different: ReadonlyMap<string, unknown>, keyword: 'allOf' | 'anyOf'): unknown {
   const schemas = [...different.values()];
   if (schemas.length === 1) return schemas[0];

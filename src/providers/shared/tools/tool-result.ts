@@ -1,8 +1,8 @@
 import type { ContentPart, FilePart, ImagePart, TextPart, ToolResultPart } from '../../../model/message.js';
 
 /**
- * Returns a tool result as a string, for protocols without files in results. The text of an error begins with "Error",
- * because most protocols have no error flag. Many servers refuse an empty result.
+ * Returns a tool result as a string. Begins the text of an error with "Error", unless the protocol has an error flag
+ * (`hasErrorMark`). Never returns an empty string, because many servers refuse it.
  */
 export function resultText({ content, isError }: ToolResultPart, hasErrorMark = false): string {
   const given = contentText(content);
@@ -10,7 +10,7 @@ export function resultText({ content, isError }: ToolResultPart, hasErrorMark = 
   return isError && !hasErrorMark && !/^error\b/i.test(text) ? `Error: ${text}` : text;
 }
 
-/** Returns the text parts joined with newlines, and the number of files that follow in a separate message. */
+/** Returns the texts of a content, joined by newlines. Also says how many files follow in a separate message. */
 export function contentText(content: string | readonly ContentPart[]): string {
   if (typeof content === 'string') return content;
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
@@ -19,7 +19,10 @@ export function contentText(content: string | readonly ContentPart[]): string {
   return texts.join('\n');
 }
 
-/** Returns the images and files of a result after a text that names the call. Empty without images and files. */
+/**
+ * Returns the images and files of a tool result, after a text that names the tool call. Returns an empty array if the
+ * result has none.
+ */
 export function attachmentsOf({ id, name, content }: ToolResultPart): readonly (TextPart | ImagePart | FilePart)[] {
   const files = typeof content === 'string' ? [] : content.filter(isAttachment);
   return files.length > 0 ? [{ type: 'text', text: `From tool call ${id} (${name}):` }, ...files] : [];

@@ -10,8 +10,8 @@ export function userContent(content: string | readonly ContentPart[]): readonly 
 }
 
 /**
- * Converts a part of a tool result. A note replaces a file that the API refuses, because the file would make each later
- * request fail.
+ * Converts a part of a tool result. A file that the API refuses becomes a note. Otherwise the file would make each
+ * later request fail.
  */
 export function resultPart(part: ContentPart): WireObject {
   if (part.type === 'text') return contentPart(part);
@@ -23,8 +23,8 @@ export function resultPart(part: ContentPart): WireObject {
 }
 
 /**
- * Converts a content part. Fields in `providerMetadata.openai.fields`, such as `detail` or `file_id`, replace fields of
- * the converted part.
+ * Converts a part of a message. Fields that the application sets in `providerMetadata.openai.fields`, such as `detail`
+ * or `file_id`, replace fields of the converted part.
  */
 function contentPart(part: ContentPart): WireObject {
   const { fields } = openaiOf(part);
@@ -45,7 +45,10 @@ function filePart(part: ImagePart | FilePart, own: WireObject): WireObject {
   return { type: 'input_file', filename: filename ?? `file.${extensionOf(mediaType)}`, file_data: toUrl(file) };
 }
 
-/** Returns a file as a URL. The API detects the format of an image, but refuses a wildcard media type. */
+/**
+ * Returns the data of a file as a URL. The media type `image/*` becomes `image/jpeg`, because the API refuses a
+ * wildcard, but detects the real format itself.
+ */
 export function toUrl(file: FileData): string {
   const { data, mediaType } = file;
   if (data instanceof URL) return data.href;

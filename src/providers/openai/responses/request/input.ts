@@ -16,15 +16,15 @@ import { userContent } from './content.js';
 
 const LONGEST_NAME = 64;
 
-/** The model of a request, and the form of its input. */
+/** The model that receives a request, and whether its server stores responses. */
 export interface InputTarget {
   readonly model: string;
   readonly systemRole: 'developer' | 'system';
-  /** True if the server stores responses. Otherwise, reasoning without encrypted content cannot be sent back. */
+  /** True if the server stores responses. If not, only encrypted reasoning can be sent back. */
   readonly isStored: boolean;
 }
 
-/** Converts messages to input items. Each output item of an earlier response is sent back at its place. */
+/** Converts messages to input items. Each output item of an earlier response is sent back in its original place. */
 export function toInput(messages: readonly Message[], target: InputTarget): readonly WireObject[] {
   const builder = new InputBuilder(target);
   return messages.flatMap((message) => builder.itemsOf(message));
@@ -32,7 +32,7 @@ export function toInput(messages: readonly Message[], target: InputTarget): read
 
 class InputBuilder {
   private readonly ids = new CallIds(RESPONSES_IDS);
-  /** The latest call of each id, by the id in the message. */
+  /** The latest tool call for each call id. */
   private readonly calls = new Map<string, SentCall>();
 
   constructor(private readonly target: InputTarget) {}
@@ -48,7 +48,10 @@ class InputBuilder {
     return [{ role: this.target.systemRole, content: wellFormed(message.content) }];
   }
 
-  /** Converts an assistant message. The API refuses reasoning that no other item of the response follows. */
+  /**
+   * Converts an assistant message. Drops reasoning at the end of a response, because the API refuses reasoning that no
+   * other item follows.
+   */
   private assistantItems({ content }: AssistantMessage): readonly WireObject[] {
     const items: WireObject[] = [];
     let latest: TextPart | undefined;
@@ -95,7 +98,7 @@ class InputBuilder {
   }
 }
 
-/** Adds a text to its message item, or begins another item. Drops blank text. */
+/** Adds a text to the message item that it belongs to, or begins another message item. Drops blank text. */
 function addText(items: WireObject[], part: TextPart, latest: TextPart | undefined): void {
   if (part.text.trim() === '') return;
   const { id, phase } = itemOf(part) ?? {};
@@ -111,7 +114,7 @@ function addText(items: WireObject[], part: TextPart, latest: TextPart | undefin
   }
 }
 
-/** Returns the summary of a reasoning item, whose text a lifecycle may have changed. */
+/** Returns the summary of a reasoning item. Uses the text of the part, because a lifecycle may have changed it. */
 function summaryOf(part: ReasoningPart, item: WireObject): readonly WireObject[] {
   const { summary } = openaiOf(part);
   const texts = Array.isArray(summary) ? summary.map(textOr) : [];

@@ -7,7 +7,10 @@ import { defined, isObject, objectsIn, parseJson, textOr, type WireObject, wellF
 import { isStrictSchema } from '../../schema.js';
 import { resultPart, toUrl } from './content.js';
 
-/** Returns the output of a function or custom call: a string, or an array of parts if the result has images or files. */
+/**
+ * Returns the output for the call of a function or custom tool: a string, or an array of parts if the result has images
+ * or files.
+ */
 export function outputContent(result: ToolResultPart): string | readonly WireObject[] {
   const { content, isError } = result;
   if (typeof content === 'string' || content.every(({ type }) => type === 'text')) return plainOutput(result);
@@ -16,21 +19,22 @@ export function outputContent(result: ToolResultPart): string | readonly WireObj
   return [...error, ...nonEmpty].map(resultPart);
 }
 
-/** Returns a result as a string. An error begins with "Error". */
+/** Returns a tool result as a string. The text of an error begins with "Error". */
 export function plainOutput(result: ToolResultPart): string {
   return wellFormed(resultText(result));
 }
 
 /**
- * Returns the data in a result's text. Does not read `structured`, because a lifecycle may have changed only the text.
+ * Returns the JSON data in the text of a tool result. Does not read `structured`, because a lifecycle may have changed
+ * only the text.
  */
 export function dataIn({ content }: ToolResultPart): unknown {
   return parseJson(contentText(content));
 }
 
 /**
- * Returns the output of a shell call. Keeps the entries of a result that has `stdout`, `stderr` and an outcome. Any
- * other result becomes one entry, with its text as `stdout`, or as `stderr` after a failure.
+ * Returns the output for a `shell` call. A result in OpenAI's form, with `stdout`, `stderr` and an outcome, is kept.
+ * Any other result becomes one entry with its text as `stdout`, or as `stderr` after a failure.
  */
 export function shellOutput(result: ToolResultPart, action: unknown): WireObject {
   const given = dataIn(result);
@@ -58,13 +62,13 @@ function textEntry(result: ToolResultPart): WireObject {
   return result.isError ? { stdout: '', stderr: text, outcome } : { stdout: text, stderr: '', outcome };
 }
 
-/** A white image of one pixel. The API requires a screenshot even if the action failed. */
+/** A white image of one pixel. The API requires a screenshot for each `computer` call, even if the action failed. */
 const BLANK =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mP8/x8AAwMCAO+ip1sAAAAASUVORK5CYII=';
 
 /**
- * Returns the items for a computer call's result. The screenshot is the image of the result, or `image_url` or
- * `file_id` in its data. The names of the AI SDK are accepted too.
+ * Returns the items for the result of a `computer` call. The screenshot is the image of the result, or `image_url` or
+ * `file_id` in its data. The AI SDK's names for these fields work too.
  *
  * A result without a screenshot gets a blank image, and its text follows in a user message.
  */
@@ -96,8 +100,8 @@ function screenshotIn({ content }: ToolResultPart, given: WireObject): WireObjec
 }
 
 /**
- * Returns the tools that a tool search found, from an array or from `tools`. Tools of the agent become function tools.
- * A tool with a schema that OpenAI refuses is left out.
+ * Returns the tools that a tool search has found. They are in the result's data, as an array or under `tools`. Tools of
+ * the agent become function tools. A tool whose schema OpenAI refuses is left out.
  */
 export function toolsFound(result: ToolResultPart): readonly WireObject[] {
   const given = dataIn(result);
@@ -118,7 +122,7 @@ function parametersOf(schema: WireObject): { readonly parameters?: WireObject } 
   }
 }
 
-/** Returns the reason of a denial. */
+/** Returns the reason that a person gave for denying the call, if the result contains one. */
 export function approvalReason({ content }: ToolResultPart): string | undefined {
   return reasonOfDeniedCall(contentText(content));
 }

@@ -9,24 +9,24 @@ import { isStrictSchema, OPENAI_TOOLS } from '../../schema.js';
 import { customOf } from '../custom-tool.js';
 import { toInput } from './input.js';
 
-/** The model of a request, and its options. */
+/** The model that receives a request, with the options that apply to it. */
 export interface RequestTarget {
   readonly model: string;
-  /** Tools that OpenAI defines. */
+  /** The tools that OpenAI defines, from the option `tools`. */
   readonly tools: readonly object[];
   readonly previousResponseId: boolean;
-  /** Receives a warning for each tool that is left out. Default: the console. */
+  /** Receives a warning for each tool that is left out because OpenAI would refuse it. Default: the console. */
   readonly logger?: Logger | undefined;
 }
 
 const ENCRYPTED = 'reasoning.encrypted_content';
 
 /**
- * Returns the body of a request with the whole conversation. `settings.providerOptions.openai` overrides other fields
- * except `stream`; `undefined` removes a field.
+ * Returns the body of a request with the whole conversation. Fields of `settings.providerOptions.openai` override all
+ * other fields except `stream`; the value `undefined` removes a field.
  *
- * The `tools` and `include` of these options are appended to the lists of the request. The fields of their `text` and
- * `reasoning` are merged with the fields of the request.
+ * The `tools` and `include` of these options are added to the arrays of the request. Their `text` and `reasoning` are
+ * merged with the objects of the request.
  */
 export function toResponsesRequest(request: ModelRequest, target: RequestTarget): WireObject {
   const { messages, toolChoice, output, settings = {}, onPart } = request;
@@ -50,7 +50,7 @@ export function toResponsesRequest(request: ModelRequest, target: RequestTarget)
   });
 }
 
-/** Tools that OpenAI defines, and the receiver of warnings. */
+/** The tools that OpenAI defines, and the logger for warnings. */
 interface OwnTools {
   readonly defined: readonly WireObject[];
   readonly logger?: Logger | undefined;
@@ -76,14 +76,14 @@ function wireTool(tool: ToolSpec): WireObject {
   return wellFormed({ type: 'function', name, description, parameters, strict: isStrictSchema(parameters) });
 }
 
-/** Returns the names under which the agent receives the calls of a tool. */
+/** Returns the names under which the agent receives the calls of a tool. One tool may have several. */
 function namesOf({ type, name, tools }: WireObject): readonly string[] {
   if (type === 'namespace') return objectsIn(tools).flatMap(namesOf);
   if (textOr(name) !== '') return [textOr(name)];
   return [textOr(type).startsWith('computer') ? 'computer' : textOr(type)];
 }
 
-/** Returns the tool choice in the form for the type of the chosen tool. */
+/** Returns the tool choice in the form that the type of the chosen tool requires. */
 function wireToolChoice(choice: ToolChoice | undefined, tools: readonly WireObject[]): unknown {
   if (typeof choice !== 'object') return choice;
   const { tool: name } = choice;
@@ -92,7 +92,10 @@ function wireToolChoice(choice: ToolChoice | undefined, tools: readonly WireObje
   return type === 'function' || type === 'custom' ? { type, name } : { type };
 }
 
-/** Reasoning models refuse `temperature` and `top_p`, unless their reasoning is off. */
+/**
+ * Returns the settings that the model accepts. Reasoning models refuse `temperature` and `top_p`, unless their
+ * reasoning is off.
+ */
 function wireSettings(
   { temperature, topP, maxOutputTokens, reasoningEffort }: ModelSettings,
   model: string,
@@ -115,7 +118,10 @@ function textFormat(given: JsonSchema): WireObject {
   return { type: 'json_schema', name: 'output', schema, strict: isStrictSchema(schema) };
 }
 
-/** Returns the data to include in the response, because the next request or the metadata of the response needs it. */
+/**
+ * Returns the names of the data that the response must include. The next request or the metadata of the response needs
+ * them.
+ */
 function includes(tools: readonly WireObject[], given: WireObject): readonly unknown[] | undefined {
   const types = new Set(tools.map(({ type }) => String(type).replace(/_preview.*|_\d{4}.*/, '')));
   const all = new Set<unknown>(Array.isArray(given.include) ? given.include : []);
@@ -126,13 +132,13 @@ function includes(tools: readonly WireObject[], given: WireObject): readonly unk
   return all.size > 0 ? [...all] : undefined;
 }
 
-/** Returns the body without a request for encrypted reasoning, because models that do not reason refuse it. */
+/** Returns the body without the request for encrypted reasoning. Models that do not reason refuse such a request. */
 export function withoutEncryption(body: WireObject): WireObject {
   const include = Array.isArray(body.include) ? body.include.filter((name) => name !== ENCRYPTED) : [];
   return defined({ ...body, include: include.length > 0 ? include : undefined });
 }
 
-/** Returns the body without the reasoning of earlier responses. */
+/** Returns the body without the reasoning of earlier responses. Used if the server cannot decrypt this reasoning. */
 export function withoutReasoning(body: WireObject): WireObject {
   return { ...body, input: objectsIn(body.input).filter(({ type }) => type !== 'reasoning') };
 }

@@ -10,22 +10,25 @@ import { responseIn } from './response.js';
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 5_000;
-/** The number of failed polls in a row after which the call fails. The response itself continues at OpenAI. */
+/**
+ * The number of failed polls in a row after which the model call fails. OpenAI itself continues to work on the
+ * response.
+ */
 const MOST_FAILURES = 5;
 
-/** A response in background mode. */
+/** A model call in background mode: OpenAI works on the response, and the client polls for it. */
 export interface BackgroundCall {
   readonly client: OpenAIResponsesClient;
   readonly request: ModelRequest & Partial<Pick<ModelCallRequest, 'run'>>;
   readonly options: ClientRequestOptions;
 }
 
-/** True for a response that OpenAI has not finished. */
+/** True for a response on which OpenAI is still working. */
 export function isPending({ status }: WireObject): boolean {
   return status === 'queued' || status === 'in_progress';
 }
 
-/** Polls a response until OpenAI has finished it. An abort cancels the response. */
+/** Polls a response until OpenAI has finished it. If the run is aborted, cancels the response. */
 export async function finished(response: WireObject, call: BackgroundCall): Promise<WireObject> {
   const { client, request } = call;
   const id = textOr(response.id);
@@ -66,7 +69,8 @@ async function poll(first: WireObject, call: BackgroundCall): Promise<WireObject
 }
 
 /**
- * Reads a response. Each poll has its own abort signal, because the official client leaves a listener for each request.
+ * Polls a response once. Uses a new abort signal, because the `openai` package leaves a listener on the signal after
+ * each request.
  */
 async function retrieve(id: string, { client, request, options }: BackgroundCall): Promise<WireObject> {
   const { retrieve: get } = client as Required<OpenAIResponsesClient>;
@@ -81,7 +85,7 @@ async function retrieve(id: string, { client, request, options }: BackgroundCall
   }
 }
 
-/** Cancels a response without a signal and without reporting a failure, because the run has already ended. */
+/** Cancels a response. Ignores the abort signal and all errors, because the run has already ended. */
 function cancelResponse(id: string, { client, options: { signal, ...options } }: BackgroundCall): void {
   Promise.resolve(client.cancel?.(id, options)).catch(() => {});
 }

@@ -3,26 +3,29 @@ import { readArguments, uniqueId } from '../../../shared/answer.js';
 import { isObject, objectsIn, textOr, type WireObject } from '../../../shared/wire.js';
 import { toMetadata, without } from '../metadata.js';
 
-/** The request that led to a response. */
+/** Facts about the request that a response answers. */
 export interface ResponseSource {
   readonly model: string;
-  /** True for a call that the server runs without returning an item for its result. */
+  /** True for a tool call that the server runs itself and for whose result it returns no item. */
   readonly isRunByServer: (item: WireObject) => boolean;
 }
 
-/** The response to which an item belongs. */
+/** Facts about the response that an output item belongs to. */
 export interface ItemContext extends ResponseSource {
-  /** The kinds of text that the response contains so far: true for a commentary, false for any other text. */
+  /**
+   * Records whether the response already has a commentary text (true) and another text (false). A further text of the
+   * same kind becomes a new paragraph.
+   */
   readonly written: Set<boolean>;
-  /** The ids of the calls so far. */
+  /** The ids of the tool calls that were converted so far, so that no id occurs twice. */
   readonly ids: Set<string>;
-  /** The call ids with outputs in the same response, which means that OpenAI ran these calls. */
+  /** The ids of the calls whose outputs are in the same response. OpenAI ran these calls itself. */
   readonly answered: ReadonlySet<unknown>;
-  /** The ids of calls that OpenAI ran, if their outputs do not name the call. */
+  /** The ids of calls that OpenAI ran without giving them a call id. Their outputs follow in the same order. */
   readonly unnamed: string[];
 }
 
-/** A tool that OpenAI runs. Its call and its result are one item. */
+/** Reads the output items of a tool that OpenAI runs. Each item has both the call and its result. */
 interface HostedTool {
   readonly name: (item: WireObject) => string;
   readonly input: (item: WireObject) => Pick<ToolCallPart, 'input' | 'invalidInput'>;
@@ -64,7 +67,7 @@ const hostedTools: ReadonlyMap<string, HostedTool> = new Map([
   ],
 ]);
 
-/** Calls that OpenAI runs and answers with a separate item, with the names of their tools. */
+/** The types of calls that OpenAI runs and for which a separate item has the result, with the names of their tools. */
 const callsWithOutput = new Map([
   ['shell_call', 'shell'],
   ['tool_search_call', 'tool_search'],
@@ -77,17 +80,17 @@ const outputs = new Map([
   ['program_output', 'programmatic_tool_calling'],
 ]);
 
-/** True for an item with the output of a call that OpenAI ran. */
+/** True for an item that has the result of a call that OpenAI ran. */
 export function isOutput({ type }: WireObject): boolean {
   return outputs.has(textOr(type));
 }
 
-/** Returns the agent's name for a tool of an MCP server. */
+/** Returns the name that the agent uses for a tool of an MCP server that OpenAI calls. */
 export function mcpToolName({ server_label: server, name }: WireObject): string {
   return textOr(name) === '' ? '' : `mcp__${textOr(server)}__${textOr(name)}`;
 }
 
-/** Returns the parts of a call that OpenAI ran. Returns undefined for another item. */
+/** Returns the message parts for a call that OpenAI ran. Returns undefined for any other item. */
 export function hostedParts(item: WireObject, context: ItemContext): readonly AssistantPart[] | undefined {
   const type = textOr(item.type);
   if (type === 'image_generation_call') return imageParts(item, context);
@@ -110,7 +113,7 @@ export function hostedParts(item: WireObject, context: ItemContext): readonly As
   return [call, isError ? { ...result, isError } : result];
 }
 
-/** Returns the result part for the output of a call that OpenAI ran. Returns undefined for another item. */
+/** Returns the message part for the result of a call that OpenAI ran. Returns undefined for any other item. */
 export function outputParts(item: WireObject, { model, unnamed }: ItemContext): readonly AssistantPart[] | undefined {
   const name = outputs.get(textOr(item.type));
   if (name === undefined) return undefined;
@@ -129,7 +132,7 @@ function callWithOutput(item: WireObject, name: string, { model, ids, unnamed }:
 }
 
 /**
- * Returns a generated picture as a call and a file. Only the file part keeps the output item, so that a later request
+ * Returns a generated picture as a tool call and a file. Only the file stores the output item, so that a later request
  * contains the item once.
  */
 function imageParts(item: WireObject, { model, ids }: ItemContext): readonly AssistantPart[] {
@@ -146,7 +149,7 @@ function imageParts(item: WireObject, { model, ids }: ItemContext): readonly Ass
   return [call, picture];
 }
 
-/** Returns a value as the text of a result. The outputs of the code interpreter are its logs and image URLs. */
+/** Returns the output of a tool as text. For the code interpreter, this is its logs and the URLs of its images. */
 function textFor(value: unknown): string {
   if (typeof value === 'string') return value;
   const lines = objectsIn(value).map(({ logs, url, type }) => (type === 'logs' ? logs : type === 'image' && url));

@@ -27,13 +27,18 @@ function itemParts(item: WireObject, context: ItemContext): readonly AssistantPa
   return hostedParts(item, context) ?? outputParts(item, context) ?? [privatePart(item, context)];
 }
 
-/** True for a call that OpenAI ran: shell calls in its containers, and tool searches unless `execution` is `client`. */
+/**
+ * True for a tool call that OpenAI ran itself. This applies to shell calls in OpenAI's containers, and to tool searches
+ * unless their `execution` is `client`.
+ */
 function hasRunByItself(item: WireObject, { answered }: ItemContext): boolean {
   if (item.type === 'tool_search_call') return item.execution !== 'client';
   return answered.has(item.call_id ?? undefined);
 }
 
-/** Returns the texts of a message item. A second message of a response becomes another paragraph. */
+/**
+ * Returns the texts of a message item. If the response has several messages, each further one begins a new paragraph.
+ */
 function texts(item: WireObject, { model, written }: ItemContext): readonly TextPart[] {
   const kept = present({ type: item.type, id: item.id, phase: item.phase });
   const isCommentary = item.phase === 'commentary';
@@ -56,7 +61,10 @@ function filled(list: unknown): readonly WireObject[] | undefined {
   return objects.length > 0 ? objects : undefined;
 }
 
-/** Returns a reasoning part. Its text is the summary, or the reasoning itself if the server shows it. */
+/**
+ * Returns the reasoning part for a reasoning item. Its text is the summary, or the reasoning itself if the server sends
+ * it.
+ */
 function reasoning(item: WireObject, { model }: ItemContext): ReasoningPart {
   const summary = textsIn(item.summary);
   const text = summary.length > 0 ? summary.join('\n\n') : textsIn(item.content).join('');
@@ -82,19 +90,23 @@ function call(item: WireObject, { model, ids }: ItemContext): ToolCallPart {
 }
 
 /**
- * Returns a call that the server runs without returning its result. It is not sent back, because no item answers it.
+ * Returns the part for a call that the server runs without returning a result. The call is not sent back, because a
+ * request must not contain a call without a result.
  */
 function serverCall({ name, input, call_id }: WireObject, { ids }: ItemContext): ToolCallPart {
   const id = uniqueId(call_id, ids);
   return { type: 'tool-call', id, name: textOr(name), ...readArguments(input), providerExecuted: true };
 }
 
-/** Stores an item that messages cannot express in an empty reasoning part, so that it can be sent back unchanged. */
+/**
+ * Stores an item that Keelson's messages cannot express in an empty reasoning part, so that it can be sent back
+ * unchanged.
+ */
 function privatePart(item: WireObject, { model }: ItemContext): ReasoningPart {
   return { type: 'reasoning', text: '', ...toMetadata({ model, item: without(item) }) };
 }
 
-/** Returns the source URLs of the web searches, and the files that file searches found, without duplicates. */
+/** Returns the URLs that web searches found, and the files that file searches found, each once. */
 export function sourcesOf(output: readonly WireObject[]): readonly WireObject[] {
   const found = output.flatMap((item) => {
     if (item.type === 'web_search_call' && isObject(item.action)) return objectsIn(item.action.sources);

@@ -16,7 +16,7 @@ import { openaiOf } from '../metadata.js';
 import type { ResponseSource } from './hosted.js';
 import { partsOf, sourcesOf } from './items.js';
 
-/** Returns the response for the JSON of the API, received whole or assembled from a stream. */
+/** Returns the model response for a response of the API. It was either received whole or assembled from a stream. */
 export function readResponse(body: unknown, source: ResponseSource): ModelResponse {
   const response = responseIn(body);
   throwErrorIn(response);
@@ -41,11 +41,15 @@ function throwErrorIn(response: WireObject): void {
   if (error) throw toProviderError('openai', { error });
   if (status === 'failed')
     throw toProviderError('openai', { error: 'The server stopped its answer without a reason.' });
-  if (status === 'cancelled') throw new ProviderError('openai', 'The response was cancelled.', { cause: response });
+  if (status === 'cancelled')
+    throw new ProviderError('openai', 'The server reports that the response was cancelled.', { cause: response });
   if (status === 'in_progress' || status === 'queued') throw interrupted('openai');
 }
 
-/** Returns the finish reason. A refusal together with a call does not end the run. */
+/**
+ * Returns the finish reason. A refusal by the model counts only if the response has no tool call, because the run
+ * continues with the call.
+ */
 function finishReasonOf({ incomplete_details: details, output }: WireObject, isCalling: boolean): FinishReason {
   const reason = isObject(details) ? textOr(details.reason) : '';
   if (reason === 'max_output_tokens') return 'length';

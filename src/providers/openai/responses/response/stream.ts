@@ -6,7 +6,7 @@ import { isObject, objectsIn, textOr, type WireObject } from '../../../shared/wi
 import { PARAGRAPH } from '../paragraph.js';
 import { responseIn } from './response.js';
 
-/** Types of events that only repeat other events. */
+/** The types of events that only repeat data of other events, and can be skipped. */
 export const REPEATING_EVENTS: ReadonlySet<string> = new Set([
   'response.in_progress',
   'response.content_part.added',
@@ -26,25 +26,28 @@ export const REPEATING_EVENTS: ReadonlySet<string> = new Set([
  * response instead of events.
  */
 export class StreamedResponse {
-  /** The latest version of each output item. */
+  /** The latest version of each output item, by its index. */
   private readonly items: WireObject[] = [];
-  /** The response from the last event of the stream. On some servers it lacks the items. */
+  /** The response in the last event of the stream. Some servers leave out its output items. */
   private response: WireObject | undefined = undefined;
   private unread: WireObject | undefined = undefined;
   private hasSummary = false;
-  /** The index of the last message with text, by the kind of text: true for a commentary, false for any other text. */
+  /**
+   * The index of the last message that had text: under true for commentary, under false for any other text. Shows when
+   * a new message begins.
+   */
   private readonly lastIndexes = new Map<boolean, unknown>();
 
   constructor(private readonly push: (part: ModelPart) => void) {}
 
-  /** Adds an event. Throws if the event is an error or not a JSON object. */
+  /** Adds an event of the stream. Throws if the event is an error or not a JSON object. */
   take(event: unknown): void {
     if (event === DONE) return;
     const data = typeof event === 'string' ? responseIn(event) : event;
     for (const each of objectsIn(Array.isArray(data) ? data : [data])) this.add(each);
   }
 
-  /** Returns the assembled response. Throws if the stream ended too early. */
+  /** Returns the assembled response. Throws if the stream has ended before the response was complete. */
   whole(): WireObject {
     const { response, items } = this;
     if (response === undefined) throw interrupted('openai', this.unread);
@@ -93,7 +96,7 @@ export class StreamedResponse {
     if (isObject(item)) this.items[at] = item;
   }
 
-  /** Emits a text delta. A second message becomes another paragraph, as in the response. */
+  /** Reports a text delta. The text of a further message begins a new paragraph, as in the assembled response. */
   private pushSpoken({ output_index: index, delta }: WireObject): void {
     const isCommentary = this.items[index as number]?.phase === 'commentary';
     const before = this.lastIndexes.get(isCommentary);
@@ -117,7 +120,10 @@ function isEnd(type: unknown): boolean {
   return type === 'response.completed' || type === 'response.incomplete' || type === 'response.cancelled';
 }
 
-/** Returns the error of an event. The API puts the error into the event itself, some servers into its field `error`. */
+/**
+ * Returns the error that an event contains. The API puts the fields of the error into the event itself; some servers
+ * put them into its field `error`.
+ */
 function errorOf({ error, code, message, param }: WireObject): unknown {
   return toProviderError('openai', { error: error ?? { code, message, param } });
 }
