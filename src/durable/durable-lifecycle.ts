@@ -93,7 +93,7 @@ class DurableRuns implements DurableLifecycle, DurableEngine {
   private first: Clock | undefined = undefined;
   /** The names of the hooks that are steps, by the clock of their agent. */
   private readonly hooks = new WeakMap<Clock, HookNames>();
-  /** The hooks, clocks and ids of agents in nested runs, by the hooks that the agent had before. */
+  /** The configuration that `adopt` made for an agent of nested runs, by the agent's own hooks, so that it is made once. */
   private readonly adopted = new WeakMap<Chain, Pick<RunConfig, 'chain' | 'clock' | 'ids'>>();
   /** True if an older version of this library began the execution, so that its rules still apply. */
   private isOld = false;

@@ -89,8 +89,8 @@ export function withFirst(chain: Chain, lifecycle: Pick<AgentLifecycle, 'beforeT
 }
 
 /**
- * Makes the hooks of the lifecycles in `names` steps. A lifecycle that was removed from the program since gets its
- * former place in the order.
+ * Calls `step` for each lifecycle whose name is in `names`. If the program no longer has such a lifecycle, adds an empty
+ * one in its former place, because its stored steps must be read there.
  */
 function inOrder(
   present: readonly RegisteredLifecycle[],

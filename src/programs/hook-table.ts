@@ -220,8 +220,8 @@ export type Refusal = 'cancel' | 'again' | 'context' | 'result' | 'error-result'
 /** Describes how to read the answers of a program's hooks. */
 export interface AnswerTable {
   /**
-   * The fields of an answer by their path, such as `hookSpecificOutput.updatedInput`. A field whose meaning is `stop`
-   * or `refuse` counts if its value is `false`.
+   * The fields in the output of a hook, by their path, such as `hookSpecificOutput.updatedInput`. A field whose meaning
+   * is `stop` or `refuse` has this effect if its value is `false`, such as `continue: false`.
    */
   readonly fields: Readonly<Record<string, FieldTable | readonly FieldTable[]>>;
   /**
@@ -236,7 +236,7 @@ export interface AnswerTable {
   readonly exit2?: Readonly<Record<string, Refusal | 'stdout-context'>>;
   /** The meaning of an answer that is not JSON, by event. Default: it is ignored. */
   readonly text?: Readonly<Record<string, 'context' | 'user' | 'ignored' | 'unknown'>>;
-  /** The path of the field that an answer must have, by event. An answer without it is invalid. */
+  /** By event: the path of the field that the output of a hook must have. Output without this field is invalid. */
   readonly needs?: Readonly<Record<string, string>>;
   /** Events at which answers are ignored. */
   readonly ignoredAt?: readonly string[];

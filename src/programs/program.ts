@@ -36,7 +36,7 @@ export type PlaceName = 'workspace' | 'workspaceName' | 'home' | 'separator' | '
 
 /** Describes the files in which a program configures MCP servers. */
 export interface ServerTable {
-  /** The ends of the paths of these files, such as `.vscode/mcp.json`. */
+  /** The ends of the paths of the files that configure servers, such as `.vscode/mcp.json`. */
   readonly files: Cell<readonly string[]>;
   /**
    * The keys that lead from the top of a file to the object with the servers. There is one list of keys for each

@@ -12,7 +12,7 @@ export const CLAIM_MS = 30_000;
 const LEAST_PAUSE_MS = 50;
 const MOST_PAUSE_MS = 500;
 
-/** The time that a run waits for the conversation. */
+/** How long a run waits until earlier runs of its session have ended. */
 export interface SessionWait {
   /** Rejects when the run is aborted before it begins. */
   readonly wait: <T>(promise: Promise<T>) => Promise<T>;

@@ -151,8 +151,8 @@ return reply(entries, first, false)
 `);
 
 /**
- * Lua script that returns the details of a session. ARGV: details to set first if the session has entries. Further
- * values: the time of the first entry, and the details.
+ * Lua script that returns the time of the first entry of a session, its owner, its title and its data. ARGV: pairs of a
+ * name and a new value, which are set first if the session has entries.
  */
 export const detailsScript = new RedisScript(`${start}
 if not it.uid then return false end

@@ -1,6 +1,6 @@
 /** The JSON values in an answer. */
 export interface AnswerValues {
-  /** The outermost values, in order. Nested values are not listed. */
+  /** The outermost JSON values in the text, in order. An object inside an object is not listed. */
   readonly values: readonly unknown[];
   /** True if a value in the answer is invalid JSON or is cut off. Then the intended value is unknown. */
   readonly isBroken: boolean;

@@ -9,9 +9,7 @@ import type { Run } from '../run.js';
 import type { RunConfig } from '../run-config.js';
 import type { ModelStep } from './model-step.js';
 
-/**
- * Calls the model with a signal that aborts at the time limits, with the run, and with the signal that a hook has set.
- */
+/** Calls the model. Aborts the call at its time limits, when the run is aborted, or when the signal of a hook aborts. */
 export async function generateInTime(request: ModelCallRequest, step: ModelStep): Promise<ModelResponse> {
   const { config } = step.run as Run;
   const stop = new Stop();

@@ -92,10 +92,7 @@ export function failureOf(run: Run, model: string, error: unknown): unknown {
   );
 }
 
-/**
- * Returns the budgets that limit a run besides its own hooks: the ones of earlier agents before a handover, and of all
- * enclosing runs.
- */
+/** Returns the budgets that other agents set for this run: earlier agents before a handover, and all enclosing runs. */
 export function budgetsOver({ config, origin }: Run): readonly Budget[] {
   const outer = budgetsOf(origin.parent);
   return config.part === undefined ? outer : [...config.part.budgets, ...outer];

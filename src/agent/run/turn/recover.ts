@@ -10,8 +10,8 @@ import { failureOf } from './model-call.js';
  * Handles a failed model call. After an empty answer or a malformed tool call, adds a message, so that the next turn
  * asks the model again. This happens once in a run.
  *
- * Returns a second empty answer if it follows tool results and the run has no output schema. Otherwise throws the error
- * that ends the run.
+ * A second empty answer is returned if it follows tool results and the run has no output schema. Otherwise throws the
+ * error that ends the run.
  *
  * `shown` is the text that the call has streamed.
  */

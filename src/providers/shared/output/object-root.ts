@@ -46,7 +46,10 @@ export function unwrapped(answer: string): string {
 }
 
 const OPENING = new RegExp(`^\\s*\\{\\s*"${MEMBER}"\\s*:\\s*`);
-/** The largest number of characters that may still be the beginning of the enclosing object. */
+/**
+ * The text before the wrapped value, such as `{"value": `, has at most this number of characters. After more characters,
+ * the answer counts as not wrapped.
+ */
 const LONGEST_OPENING = 40;
 const CLOSING = /\s*\}?\s*$/;
 

@@ -25,7 +25,7 @@ export class SessionFile {
   end = Number.POSITIVE_INFINITY;
   /**
    * Returns the checksums of the ids of all entries before `log.start`, as one string. Undefined if the stored
-   * checksums belong to another bookmark.
+   * checksums do not belong to this position of the log.
    */
   older: () => Promise<string | undefined> = async () => '';
   /** The lines of the log that contain the entries in memory. */
