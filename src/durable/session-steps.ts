@@ -93,7 +93,10 @@ async function claimInStep({ store, steps, inStep }: ClaimStep, id: string, clai
   try {
     return await inStep('claim', async () => {
       asked = store.claim(id, claim);
-      return { token, answer: await asked };
+      const answer = await asked;
+      // A store may lose a claim in a crash until the first append. The engine stores that the run has the claim.
+      if (answer.claimed) await store.append(id, { token, length: answer.length, entries: [] });
+      return { token, answer };
     });
   } catch (error) {
     if (steps.isCancelled) {

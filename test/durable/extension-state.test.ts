@@ -76,8 +76,7 @@ const copyOf = (journal: MemoryStep['journal']): readonly JournalEntry[] => JSON
 describe('the state of an extension in a durable run', () => {
   const rows = WAYS.flatMap((way) => [[], ['extensions']].map((hooks) => ({ ...way, hooks })));
 
-  // At the same time, because the store waits for the disk.
-  test.concurrent.each(rows)('counts each output once, wherever an attempt ends: $way, hooks $hooks', async ({ count, hooks }) => {
+  test.each(rows)('counts each output once, wherever an attempt ends: $way, hooks $hooks', async ({ count, hooks }) => {
     const whole = memoryStep();
     const undisturbed = makeWorld(count, hooks);
     await attempt(whole, undisturbed);
