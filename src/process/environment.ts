@@ -1,6 +1,7 @@
 import { isObject } from '../internal/json.js';
 import { texts } from '../internal/options/rules.js';
 import type { OptionRule, OptionTable } from '../internal/options/validate.js';
+import { starTest } from '../internal/star-pattern.js';
 import {
   CLOUD_NAMES,
   CREDENTIAL_NAMES,
@@ -13,7 +14,6 @@ import { safePath } from './executable.js';
 
 const isInherited = testOf(INHERITED_NAMES);
 const isCredential = testOf(CREDENTIAL_NAMES);
-const isRefused = testOf(REFUSED_NAMES);
 const isOfCloud = testOf(CLOUD_NAMES);
 const PROVIDER_SECRET = new RegExp(
   `^(?:${PROVIDER_NAMES.join('|')})_(?:\\w+_)?(?:${SECRET_WORDS.join('|')})(?:_\\w+)?$`,
@@ -73,9 +73,7 @@ export function userEnvironment(source: EnvironmentSource, inherit: boolean | In
 }
 
 /** True if the variable can make a process run different code, so that configuration must not set it. */
-export function isRefusedName(name: string): boolean {
-  return isRefused(name);
-}
+export const isRefusedName: (name: string) => boolean = testOf(REFUSED_NAMES);
 
 /** True if the operating system accepts the string as the name of a variable. */
 export function isVariableName(name: string): boolean {
@@ -107,13 +105,8 @@ function fold(name: string): string {
 
 /** Returns a test for names, without case. In a listed name, `*` matches any characters. */
 function testOf(names: readonly string[]): (name: string) => boolean {
-  const tests = names.map((name) =>
-    fold(name)
-      .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
-      .replaceAll('*', '.*'),
-  );
-  const pattern = new RegExp(`^(?:${tests.join('|')})$`, 's');
-  return (name) => pattern.test(fold(name));
+  const tests = names.map((name) => starTest(fold(name)));
+  return (name) => tests.some((test) => test(fold(name)));
 }
 
 /** Returns the application name as a prefix of variable names: upper case, every other character replaced by `_`. */

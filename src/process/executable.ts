@@ -71,21 +71,8 @@ export function safePath(path: string | undefined, exclude: readonly string[]): 
   return safePathEntries(path, exclude).join(delimiter);
 }
 
-const MANY_PATHS = 100;
-const knownEntries = new Map<string, readonly string[]>();
-
-/**
- * Returns the entries of a PATH value that may be searched. Caches them by value, which saves a tenth of a start. The
- * cache is safe: anyone who can redirect a directory of PATH later could also put a program into it. The location of
- * the program itself is checked on every call.
- */
+/** Returns the entries of a PATH value that may be searched. */
 function safePathEntries(path = '', exclude: readonly string[]): readonly string[] {
-  const key = [path, ...exclude].join('\0');
-  const known = knownEntries.get(key);
-  if (known !== undefined) return known;
   const roots = [...exclude, ...exclude.map((folder) => realLocation(folder))];
-  const entries = path.split(delimiter).filter((entry) => isAbsolute(entry) && !isInAny(entry, roots));
-  if (knownEntries.size >= MANY_PATHS) knownEntries.clear();
-  knownEntries.set(key, entries);
-  return entries;
+  return path.split(delimiter).filter((entry) => isAbsolute(entry) && !isInAny(entry, roots));
 }

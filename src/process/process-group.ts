@@ -3,8 +3,9 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { type Clock, systemClock } from '../internal/clock.js';
 import { createDeferred } from '../internal/promise.js';
+import { CapturedOutput } from './captured-output.js';
 import { isOwnGroup, killAtHostExit, killTree } from './host-exit.js';
-import { explainStart, findSpawnFailure, type SpawnFailure, type SpawnTarget } from './spawn-failure.js';
+import { explainSpawnError, findSpawnFailure, type SpawnFailure, type SpawnTarget } from './spawn-failure.js';
 
 /**
  * The signature of `spawn` in node:child_process.
@@ -52,7 +53,7 @@ const STDERR_BYTES = 65_536;
  * See docs/decisions/0020-group-ends-with-its-leader.md.
  */
 export class ProcessGroup {
-  readonly stderr: OutputTail;
+  readonly stderr: CapturedOutput;
   /** True if the group was signalled because this process is ending. */
   stoppedByHost = false;
   /** Resolves once and never rejects. After `terminate` it resolves within the grace time plus 300 milliseconds. */
@@ -74,7 +75,7 @@ export class ProcessGroup {
     this.ended = promise;
     this.resolve = resolve;
     this.clock = options.clock ?? systemClock;
-    this.stderr = new OutputTail(options.stderrBytes ?? STDERR_BYTES);
+    this.stderr = new CapturedOutput(options.stderrBytes ?? STDERR_BYTES, 'last');
     this.release = killAtHostExit((signal) => {
       this.stoppedByHost = true;
       this.kill(signal);
@@ -99,7 +100,7 @@ export class ProcessGroup {
       });
       return new ProcessGroup(child, options);
     } catch (error) {
-      return explainStart(error, options);
+      return explainSpawnError(error, command);
     }
   }
 
@@ -128,7 +129,7 @@ export class ProcessGroup {
       this.options.onStderr?.(bytes);
     });
     child.on('error', (error) => {
-      if (child.pid === undefined) this.settle(explainStart(error, this.options));
+      if (child.pid === undefined) this.settle(explainSpawnError(error, this.options.command));
     });
     child.on('exit', (exitCode, signal) => {
       this.exit = { exitCode, signal };
@@ -218,25 +219,4 @@ function isHeld(pipe: Readable | null | undefined): boolean {
 /** Returns a chunk of output as bytes. Streams of an injected `spawn` may emit strings. */
 export function bytesOf(chunk: Buffer | string): Buffer {
   return typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-}
-
-/** Keeps the last bytes of a stream, up to a limit. */
-export class OutputTail {
-  private bytes: Buffer = Buffer.alloc(0);
-  /** True if the stream was longer than the limit. */
-  truncated = false;
-
-  constructor(private readonly limit: number) {}
-
-  push(chunk: Buffer): void {
-    const whole = Buffer.concat([this.bytes, chunk]);
-    this.truncated ||= whole.length > this.limit;
-    this.bytes = whole.subarray(-this.limit);
-  }
-
-  /** Returns the bytes decoded as UTF-8. Leaves out a character that the limit cut in two. */
-  text(): string {
-    const text = this.bytes.toString('utf8');
-    return this.truncated ? text.replace(/^\uFFFD{1,3}/, '') : text;
-  }
 }

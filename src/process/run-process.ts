@@ -1,5 +1,6 @@
 import { systemClock } from '../internal/clock.js';
 import { onAbort } from '../internal/stop.js';
+import { CapturedOutput } from './captured-output.js';
 import { bytesOf, type GroupOptions, ProcessGroup } from './process-group.js';
 import type { SpawnFailure } from './spawn-failure.js';
 
@@ -60,7 +61,7 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
   const startedAt = clock.now();
   const group = ProcessGroup.start(options);
   if (!(group instanceof ProcessGroup)) return notRun('spawn-failed', group);
-  const stdout = new OutputHead(STDOUT_BYTES);
+  const stdout = new CapturedOutput(STDOUT_BYTES, 'first');
   let cause: Cause | undefined;
   const stop = (why: Cause) => {
     if (group.exited) return;
@@ -93,7 +94,7 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
 }
 
 interface StdoutReader {
-  readonly stdout: OutputHead;
+  readonly stdout: CapturedOutput;
   readonly options: RunProcessOptions;
   readonly stop: () => void;
 }
@@ -134,28 +135,4 @@ function stopAt({ timeoutMs, signal, clock = systemClock }: RunProcessOptions, s
     clock.clearTimeout(timer);
     forget();
   };
-}
-
-/** Keeps the first bytes of a stream, up to a limit. */
-class OutputHead {
-  private readonly chunks: Buffer[] = [];
-  private size = 0;
-  /** True if the stream was longer than the limit. */
-  truncated = false;
-
-  constructor(private readonly limit: number) {}
-
-  push(chunk: Buffer): void {
-    const room = this.limit - this.size;
-    if (chunk.length > room) this.truncated = true;
-    if (room <= 0) return;
-    this.chunks.push(chunk.subarray(0, room));
-    this.size += Math.min(chunk.length, room);
-  }
-
-  /** Returns the bytes decoded as UTF-8. Leaves out a character that the limit cut in two. */
-  text(): string {
-    const text = Buffer.concat(this.chunks).toString('utf8');
-    return this.truncated ? text.replace(/\uFFFD$/, '') : text;
-  }
 }

@@ -2,6 +2,8 @@ import { constants } from 'node:fs';
 import { lstat, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describeError } from '../../errors.js';
+import { hasCode } from './error-code.js';
+import { isThere } from './relative-path.js';
 
 /**
  * The bytes of a file, or the reason why they could not be read. `isAbsent` is true if nothing was ever written at the
@@ -24,21 +26,18 @@ export async function readBytes(path: string, max: number): Promise<FileBytes> {
       await file.close();
     }
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT' && code !== 'ENOTDIR') return { problem: describeError(error), isAbsent: false };
-    if (await isUnwritten(path)) return { problem: describeError(error), isAbsent: true };
-    const problem = code === 'ENOENT' ? 'the path goes through a symbolic link without a target' : describeError(error);
-    return { problem, isAbsent: false };
+    const isAbsent = hasCode(error, 'ENOENT', 'ENOTDIR') && (await isUnwritten(path));
+    const isDangling = hasCode(error, 'ENOENT') && !isAbsent;
+    return {
+      problem: isDangling ? 'the path goes through a symbolic link without a target' : describeError(error),
+      isAbsent,
+    };
   }
 }
 
 /** True if the path is missing, and its nearest existing parent is a directory. */
 async function isUnwritten(path: string): Promise<boolean> {
-  const isPresent = await lstat(path).then(
-    () => true,
-    () => false,
-  );
-  if (isPresent) return false;
+  if (await isThere(path)) return false;
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     const found = await lstat(folder).catch(() => undefined);
     if (found === undefined && folder !== dirname(folder)) continue;
