@@ -29,7 +29,8 @@ export interface RegistrySettings {
 /** One agent run, with the extensions that were registered when the run started. */
 export class ExtensionRun {
   readonly plan: CallbackPlan;
-  readonly budget: TimeBudget;
+  /** The time in milliseconds that callbacks may still lose by exceeding their time limits. */
+  leftMs: number;
   /** The names of tags that `onTag` callbacks have handled in this run. */
   readonly handledTags = new Set<string>();
   /** True once `onInputMessages` was called in this run. */
@@ -51,7 +52,7 @@ export class ExtensionRun {
   ) {
     this.written = hookRunOf(run)?.effects === undefined ? undefined : [];
     this.plan = planFor(plan, run.session?.id);
-    this.budget = new TimeBudget(settings.runTimeoutMs);
+    this.leftMs = settings.runTimeoutMs;
     if (settings.state.outlivesUse && this.plan.registrations.some(mayHaveState)) this.renew();
   }
 
@@ -150,24 +151,6 @@ export class ExtensionRun {
 
   private complain(error: unknown): void {
     this.logger.error(`The state of session "${this.sessionId}" could not be updated: ${describeError(error)}`, error);
-  }
-}
-
-/** The time that all callbacks of a run together may lose by exceeding their time limits. */
-class TimeBudget {
-  private leftMs: number;
-
-  constructor(totalMs: number) {
-    this.leftMs = totalMs;
-  }
-
-  /** Returns the time limit of the next callback: at least 1 ms, since a timer needs a positive time. */
-  limitFor(timeoutMs: number): number {
-    return Math.max(1, Math.min(timeoutMs, this.leftMs));
-  }
-
-  spend(ms: number): void {
-    this.leftMs -= ms;
   }
 }
 

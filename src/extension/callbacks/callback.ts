@@ -52,7 +52,7 @@ class Callback {
     readonly registration: Registration,
     readonly name: CallbackName,
   ) {
-    this.startedAt = run.settings.metrics.isOn ? this.now() : 0;
+    this.startedAt = this.now();
   }
 
   get id(): string {
@@ -73,11 +73,12 @@ class Callback {
 
   /** Waits for the callback's promise. Rejects if the run aborts or the time limit passes first. */
   async bound(returned: PromiseLike<unknown>): Promise<unknown> {
-    const { clock } = this.run.run;
-    const timeoutMs = this.run.budget.limitFor(this.run.settings.timeoutMs);
+    const { run } = this;
+    const { clock } = run.run;
+    const timeoutMs = Math.max(1, Math.min(run.settings.timeoutMs, run.leftMs));
     const stop = this.follow();
     const expire = () => {
-      this.run.budget.spend(timeoutMs);
+      run.leftMs -= timeoutMs;
       stop.stop(new TimeoutExceededError(`${this.name} of extension "${this.id}"`, timeoutMs));
     };
     const timer = clock.setTimeout(expire, timeoutMs);
@@ -122,9 +123,12 @@ class Callback {
   }
 
   private report(outcome: string): void {
-    const { metrics } = this.run.settings;
-    if (!metrics.isOn) return;
-    metrics.called({ name: this.name, id: this.id, outcome, durationMs: this.now() - this.startedAt });
+    this.run.settings.metrics.called({
+      name: this.name,
+      id: this.id,
+      outcome,
+      durationMs: this.now() - this.startedAt,
+    });
   }
 
   private now(): number {

@@ -12,24 +12,19 @@ interface MessageView {
   readonly hasBytes: boolean;
 }
 
-/** A conversation, and its view that all callbacks can share. */
+/** A conversation, and the view of each message. */
 export interface ConversationView {
   readonly messages: readonly Message[];
   readonly views: readonly MessageView[];
-  /** Absent if a message has bytes. */
-  readonly shared: readonly Message[] | undefined;
 }
 
 /** Makes the view of a conversation. A message keeps its view until its data changes. */
 export function viewConversation(messages: readonly Message[]): ConversationView {
-  const views = messages.map(viewOf);
-  const canShare = views.every(({ hasBytes }) => !hasBytes);
-  return { messages, views, shared: canShare ? Object.freeze(views.map(({ view }) => view)) : undefined };
+  return { messages, views: messages.map(viewOf) };
 }
 
 /** Returns the frozen messages for one callback. Bytes are copied when the callback reads them. */
-export function viewForCallback({ messages, views, shared }: ConversationView): readonly Message[] {
-  if (shared !== undefined) return shared;
+export function viewForCallback({ messages, views }: ConversationView): readonly Message[] {
   return Object.freeze(
     views.map(({ view, hasBytes }, index) => (hasBytes ? makeView(messages[index] as Message, hideBytes) : view)),
   );

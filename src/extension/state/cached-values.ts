@@ -1,9 +1,6 @@
 import { entryBytes } from '../../state/state-key.js';
 import type { SessionStateEntry, StateChange, StatePolicy, StateView } from '../../state/state-store.js';
 
-/** A write that the store does not have yet. `calls` is the number of calls that the store must still count. */
-export type PendingWrite = SessionStateEntry & { readonly calls: number };
-
 /** One key of an extension. */
 export interface CachedValue {
   readonly extension: string;
@@ -16,7 +13,7 @@ export interface CachedValue {
   /** The value that callbacks saw last, when they read or wrote it. Undefined until a callback has read the key. */
   seen: string | null | undefined;
   /** The write that the store does not have yet. `isNew` is true if the key is absent in the store. */
-  pending: (PendingWrite & { readonly isNew: boolean }) | undefined;
+  pending: (SessionStateEntry & { readonly isNew: boolean }) | undefined;
   /** True if the value was read, and the store must restart its lifetime. */
   isUsed: boolean;
 }
@@ -75,12 +72,12 @@ export class CachedValues {
     return { stored: true, evicted: [], bytesBefore: this.bytes - added, bytesAfter: this.bytes };
   }
 
-  /** Sets a value that is sent to the store later. `calls` is the number of calls that the store then counts. */
-  putLater(entry: CachedValue, value: string, calls: number): StateChange {
+  /** Sets a value that is sent to the store later. */
+  putLater(entry: CachedValue, value: string): StateChange {
     const { extension, key, pending: earlier } = entry;
     const ifValue = earlier === undefined ? entry.seen : earlier.ifValue;
     const isNew = earlier?.isNew ?? this.valueOf(entry) === null;
-    entry.pending = { extension, key, value, ifValue, isNew, calls: (earlier?.calls ?? 0) + calls };
+    entry.pending = { extension, key, value, ifValue, isNew };
     return this.put(entry, value);
   }
 
@@ -95,7 +92,10 @@ export class CachedValues {
     for (const entry of this.list('pending')) this.put(entry, entry.pending?.value ?? '');
   }
 
-  /** Forgets one key, the keys of an extension, or all keys. Returns the number of keys that the store never had. */
+  /**
+   * Forgets one key, the keys of an extension, or all keys, with their pending writes. Returns the number of keys that
+   * the store never had.
+   */
   drop(extension?: string, key?: string): number {
     let count = 0;
     for (const [id, entry] of this.entries) {

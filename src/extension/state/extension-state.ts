@@ -1,8 +1,6 @@
-import { TimeoutExceededError } from '../../errors.js';
 import type { StateEntry, StateScope, StateStats } from '../../state/state-store.js';
 import { isStandardSchema, type StandardSchema } from '../../tools/standard-schema.js';
-import { StateStoreError } from '../error.js';
-import { SessionCache, type WriteResult } from './session-cache.js';
+import { SessionCache } from './session-cache.js';
 import { decodeState, encodeState, type StateCodec } from './state-codec.js';
 import { type StateSettings, StoreAccess } from './store-access.js';
 import type { StateSite, StateWrite } from './store-calls.js';
@@ -26,9 +24,6 @@ export interface StateRun {
   /** True if the session exists only for this run. The store then has no state of the session before the run. */
   readonly isNew: boolean;
 }
-
-/** Other processes may change the value between the read and the write of an update. */
-const UPDATE_ATTEMPTS = 100;
 
 /**
  * The state of all extensions of a registry. Each operation keeps the limits and the timeout, or rejects with a typed
@@ -106,9 +101,9 @@ export class ExtensionState {
   }
 
   private async write(scope: StateScope, entry: StateEntry, site: StateSite): Promise<void> {
-    const { isPending }: WriteResult = await this.placeOf(scope).set(scope, entry, site);
+    await this.placeOf(scope).set(scope, entry, site);
     site.written?.push({ extension: scope.extension, key: entry.key, value: entry.value });
-    if (!isPending) this.access.count('set', scope.extension);
+    this.access.count('set', scope.extension);
   }
 
   /**
@@ -119,7 +114,7 @@ export class ExtensionState {
     const id = JSON.stringify([scope.extension, scope.session, change.key]);
     const before = this.updating.get(id) ?? Promise.resolve();
     const update = before.then(() => this.attemptUpdate(scope, change, site));
-    const last = update.then(ignore, ignore);
+    const last = Promise.allSettled([update]);
     this.updating.set(id, last);
     try {
       return await update;
@@ -145,14 +140,14 @@ export class ExtensionState {
 
   /** Removes all state of an extension after its unfinished writes. Resolves to the number of removed values. */
   async clearExtension(extension: string, site: StateSite): Promise<number> {
-    const dropped = [...this.caches.values()].map((cache) => cache.drop(extension));
+    const dropped = [...this.caches.values()].map((cache) => cache.values.drop(extension));
     const cleared = await this.access.clearExtension(extension, site);
     return dropped.reduce((sum, count) => sum + count, cleared);
   }
 
   /** Removes the state of a session after its unfinished writes. Resolves to the number of removed values. */
   async clearSession(session: string, site: StateSite): Promise<number> {
-    const dropped = this.caches.get(session)?.drop() ?? 0;
+    const dropped = this.caches.get(session)?.values.drop() ?? 0;
     return dropped + (await this.access.clearSession(session, site));
   }
 
@@ -171,7 +166,8 @@ export class ExtensionState {
     site: StateSite,
   ): Promise<T> {
     const codec = as === undefined || isStandardSchema(as) ? undefined : (as as StateCodec<T>);
-    for (let attempt = 0; attempt < UPDATE_ATTEMPTS; attempt += 1) {
+    // Other processes may change the value between the read and the write. `check` ends the attempts of a late callback.
+    for (;;) {
       const text = await this.placeOf(scope).get(scope, key, site);
       check();
       const value = update(text === undefined ? undefined : await decodeState(key, text, as));
@@ -181,12 +177,5 @@ export class ExtensionState {
       this.access.count('update', scope.extension);
       return value;
     }
-    const problem = new TimeoutExceededError(
-      `update of state "${key}" (${UPDATE_ATTEMPTS} attempts, each overtaken by another write)`,
-      0,
-    );
-    throw new StateStoreError('update', problem);
   }
 }
-
-function ignore(): void {}
