@@ -20,18 +20,16 @@ const GRACE_MS = 10;
 export class Lab {
   /** The name of the lifecycle. Generic until the first check. */
   name = 'lifecycle';
-  private readonly source: SubjectSource;
-  private readonly options: LabOptions;
   private readonly found = new Map<string, LifecycleFault>();
   private check: LifecycleCheck = 'shape';
   private run = 'no run yet';
   private shared: Trial | undefined = undefined;
   private isStopped = false;
 
-  constructor(source: SubjectSource, options: LabOptions) {
-    this.source = source;
-    this.options = options;
-  }
+  constructor(
+    private readonly source: SubjectSource,
+    private readonly options: LabOptions,
+  ) {}
 
   get faults(): readonly LifecycleFault[] {
     return [...this.found.values()];

@@ -2,11 +2,11 @@ import type { AgentEvent, AgentEventOf } from '../../agent/agent-event.js';
 import type { RunResult } from '../../agent/run-result.js';
 import { describeError, KeelsonError } from '../../errors.js';
 import { LifecycleError } from '../../lifecycle/run-failure.js';
+import { checkMessages } from '../../model/check-messages.js';
 import { type Message, textOf, toolCallsOf } from '../../model/message.js';
 import type { ModelRequest, Usage } from '../../model/model.js';
 import { RunError } from '../../model/run-error.js';
 import { quote } from '../script/describe-messages.js';
-import { pairingProblem } from './pairing.js';
 
 /** The end of a run, with the requests that the model got. */
 export interface Outcome extends Witness {
@@ -104,4 +104,28 @@ function shownText(events: readonly AgentEvent[], turn: number): string | undefi
   const attempt = deltas.at(-1)?.attempt;
   if (attempt === undefined) return undefined;
   return deltas.map((delta) => (delta.attempt === attempt ? delta.text : '')).join('');
+}
+
+/**
+ * Returns a problem that would make a provider reject the conversation. Each tool call needs exactly one result and
+ * each result a call, in the same order.
+ *
+ * Open tool calls at the end are allowed only if `mayWait` is true.
+ */
+export function pairingProblem(messages: readonly Message[], mayWait = false): string | undefined {
+  try {
+    const open = checkMessages(messages);
+    if (open !== undefined && !mayWait) return `tool call "${open.open[0]?.id}" has no result`;
+  } catch (error) {
+    return describeError(error);
+  }
+  const index = messages.findIndex((message, at) => isOutOfOrder(message, messages[at - 1]));
+  return index < 0 ? undefined : `message ${index} has its results in another order than the calls`;
+}
+
+function isOutOfOrder(message: Message, before: Message | undefined): boolean {
+  if (message.role !== 'tool' || before === undefined) return false;
+  const ids = toolCallsOf(before).map((call) => call.id);
+  const places = message.content.map((result) => ids.indexOf(result.id));
+  return places.some((place, at) => at > 0 && place < (places[at - 1] as number));
 }

@@ -1,5 +1,6 @@
 import { Agent } from '../../agent/agent.js';
 import type { AgentEvent } from '../../agent/agent-event.js';
+import type { AgentOptions } from '../../agent/agent-options.js';
 import type { Timeouts } from '../../agent/run/run-config.js';
 import type { Session } from '../../agent/session/session.js';
 import type { Logger } from '../../internal/logger.js';
@@ -41,6 +42,8 @@ export interface TrialOptions {
   readonly report: Report;
   /** Reports a hang, and throws. */
   readonly giveUp: (problem: string) => never;
+  /** Changes the options of the agent, for example to make its runs durable. */
+  readonly prepare?: ((options: AgentOptions) => AgentOptions) | undefined;
 }
 
 /** An agent with the lifecycle under test, and with tools for every kind of failure. */
@@ -61,7 +64,8 @@ export function createTrial(subjects: readonly [AgentLifecycle<never>?], options
   new Agent<never>({ model: scriptedModel([]), lifecycle: subjects as readonly AgentLifecycle<never>[] });
   const [subject] = subjects;
   const observer = subject && observeLifecycle(subject, options.report);
-  const agent = new Agent({
+  const { prepare = (given) => given } = options;
+  const settings = prepare({
     name: 'trial',
     model: scriptedModel([]),
     tools: trialTools(),
@@ -71,6 +75,7 @@ export function createTrial(subjects: readonly [AgentLifecycle<never>?], options
     // that has no time limit.
     timeouts: { toolMs: Math.ceil(options.limitMs / 10) },
   });
+  const agent = new Agent(settings);
   const parts: TrialParts = { agent, observer, options };
   const runTogether = async (scenarios: readonly Scenario[]) => {
     options.enter(scenarios[0]?.name ?? 'no run');
