@@ -25,8 +25,8 @@ export interface AugmentableCall {
   readonly signal?: AbortSignal | undefined;
   readonly log: (record: ConceptRecord) => unknown;
   /**
-   * Adds the context at the first place that the tool accepts. Returns false if the tool accepts none. An error counts
-   * as a failed augmentation.
+   * Adds the context to the arguments, in the first place that the tool accepts. Returns false if the tool accepts
+   * none. If it throws, the call keeps its arguments and the failure is logged.
    */
   readonly apply: (places: readonly Augmented[]) => Awaitable<boolean>;
 }
@@ -119,8 +119,8 @@ function failureOf(concept: string, error: string, { tool, sessionID }: Augmenta
 }
 
 /**
- * False for names with quotes or operators, or with a leading dash: the shell's `[[ -f x ]]` is not a link. Letters and
- * digits may be of any script.
+ * True for a name of letters and digits of any script, spaces, dots, hyphens and slashes. False for a shell test such
+ * as `[[ -f x ]]`, which only looks like a link.
  */
 function isPlainName(name: string): boolean {
   return /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_ .\-/]*$/u.test(name);

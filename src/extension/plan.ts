@@ -7,7 +7,10 @@ export interface HandlerSite {
   readonly handler: TagHandler;
 }
 
-/** The extensions that act in a run, by what they do. Each list is sorted by priority, then by registration. */
+/**
+ * The extensions of a registry, grouped by the callbacks that they have. Each list has the order in which its callbacks
+ * run.
+ */
 export interface CallbackPlan {
   readonly registrations: readonly Registration[];
   readonly input: readonly Registration[];

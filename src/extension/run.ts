@@ -18,7 +18,7 @@ export interface RegistrySettings {
   readonly logger: Logger | undefined;
   /** The time limit of one callback. */
   readonly timeoutMs: number;
-  /** The time that all callbacks of a run together may lose by time-outs. */
+  /** The time that all callbacks of a run together may lose by exceeding their time limits. */
   readonly runTimeoutMs: number;
   readonly health: HealthSettings;
   readonly onStateFailure: 'continue' | 'throw';
@@ -41,7 +41,10 @@ export class ExtensionRun {
   wrote = false;
   /** The writes that no step of a durable run has stored yet. Undefined for other runs. */
   private readonly written: StateWrite[] | undefined;
-  /** True if the reads and writes of the run are batched; undefined until a callback uses state. */
+  /**
+   * True if the state of the run goes through a cache, false if each call goes to the store. Undefined until a callback
+   * uses state.
+   */
   private isBatched: boolean | undefined = undefined;
   private renewing: Promise<void> | undefined = undefined;
 
@@ -124,7 +127,7 @@ export class ExtensionRun {
     return undefined;
   }
 
-  /** Not read from the run's signal, which is expensive to create. */
+  /** The error of an aborted run. It is not read from the signal of the run, which is expensive to create. */
   private get abortError(): Error | undefined {
     return hookRunOf(this.run)?.end.abortError;
   }
@@ -155,8 +158,8 @@ export class ExtensionRun {
 }
 
 /**
- * Stores one value per run, as a property of the run. In a WeakMap, the values would survive short garbage collections.
- * This makes each collection slower, by more than the time of a run.
+ * Stores one value for each run, as a property of the run. The garbage collector cleans up a WeakMap so slowly that
+ * runs would become measurably slower.
  */
 export class RunMap<Value> {
   private readonly key = Symbol('keelson.runValue');

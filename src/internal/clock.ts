@@ -48,7 +48,7 @@ export function withinTime<T>(value: Awaitable<T>, late: Late, clock: Clock): Aw
 }
 
 /**
- * Settles as the promise does, or resolves with undefined after `ms`. Does not use p-timeout, which creates an error in
+ * Settles as the promise does, or resolves with undefined after `ms`. Faster than p-timeout, which creates an error in
  * each call.
  */
 export function withinMs<T>(promise: PromiseLike<T>, ms: number, clock: Clock): Promise<T | undefined> {

@@ -72,7 +72,10 @@ export function userEnvironment(source: EnvironmentSource, inherit: boolean | In
   });
 }
 
-/** True if the variable can make a process run different code, so that configuration must not set it. */
+/**
+ * True if the variable can change which code a program runs, as `PATH` and `NODE_OPTIONS` can. No configuration may set
+ * it.
+ */
 export const isRefusedName: (name: string) => boolean = testOf(REFUSED_NAMES);
 
 /** True if the operating system accepts the string as the name of a variable. */
@@ -96,7 +99,7 @@ function compose(
 }
 
 /**
- * Converts a name so that names are compared without case, as on Windows. Some Unix programs read a variable in either
+ * Converts a name for comparisons without case. Windows ignores case, and some Unix programs read a variable in either
  * case.
  */
 function fold(name: string): string {

@@ -36,9 +36,9 @@ export interface GroupEnd {
 
 /** Time between SIGTERM and SIGKILL. */
 export const GRACE_MS = 2_000;
-/** Time that the other processes of the group may take to end after the first process has exited. */
+/** Time for the other processes of a group to end by themselves after the first process has exited. */
 const DRAIN_MS = 200;
-/** Time that the group may take to end after SIGKILL. */
+/** Time for the processes of a group to disappear after SIGKILL. */
 const FORCE_MS = 300;
 /** Time between two checks of a group whose first process has exited. */
 const LOOK_MS = 5;
@@ -54,7 +54,7 @@ const STDERR_BYTES = 65_536;
  */
 export class ProcessGroup {
   readonly stderr: CapturedOutput;
-  /** True if the group was signalled because this process is ending. */
+  /** True if the group got a signal because this process is ending. */
   stoppedByHost = false;
   /** Resolves once and never rejects. After `terminate` it resolves within the grace time plus 300 milliseconds. */
   readonly ended: Promise<GroupEnd>;
@@ -163,8 +163,8 @@ export class ProcessGroup {
   }
 
   /**
-   * Settles when the group is empty and its output is read. A process outside the group may hold the output open for
-   * much longer.
+   * Resolves `ended` when no process of the group is left and their output is read. Does not wait for the pipes to
+   * close, because a process outside the group may hold them open for much longer.
    */
   private settleWhenRead(): void {
     const { child } = this;

@@ -25,7 +25,8 @@ export interface RunProcessOptions extends Omit<GroupOptions, 'stderrBytes'> {
 /** The result of one run of a program. */
 export interface ProcessResult {
   /**
-   * The reason why the program ended. `exited` is the only normal end; `output-limit` means too much standard output.
+   * The way in which the program ended. `exited` is the only normal end; `output-limit` means more than 1 MiB of
+   * standard output.
    */
   readonly outcome: 'exited' | 'signaled' | 'timed-out' | 'aborted' | 'output-limit' | 'spawn-failed';
   readonly exitCode: number | null;
@@ -38,7 +39,7 @@ export interface ProcessResult {
   readonly failure: SpawnFailure | undefined;
   /** True if a process outside the group still held the output open. That process was not killed. */
   readonly detachedChild: boolean;
-  /** True if the program was signalled because this process is ending. */
+  /** True if the program got a signal because this process is ending. */
   readonly stoppedByHost: boolean;
   readonly durationMs: number;
 }

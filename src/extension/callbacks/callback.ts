@@ -20,9 +20,10 @@ export interface CallbackCall<Result> {
 }
 
 /**
- * Calls a callback within its time limit. Logs a failure and resolves to undefined. Also resolves to undefined if the
- * extension was unregistered in the meantime, or is set aside. Rejects only if the run was aborted, or if the state store
- * failed and `onStateFailure` is `throw`.
+ * Calls a callback within its time limit. Resolves to undefined if the callback fails, which is logged, or if its
+ * extension is unregistered or set aside.
+ *
+ * Rejects only if the run was aborted, or if the state store failed and `onStateFailure` is `throw`.
  */
 export async function runCallback<Result>(
   run: ExtensionRun,
@@ -135,7 +136,10 @@ class Callback {
     return this.run.run.clock.now();
   }
 
-  /** Created on first use, because most callbacks neither return a promise nor read their signal. */
+  /**
+   * Returns the stop request of the callback. It is created on first use, because most callbacks neither return a
+   * promise nor read their signal.
+   */
   private follow(): Stop {
     if (this.stop === undefined) {
       this.stop = new Stop();

@@ -69,7 +69,7 @@ function hasTag({ handledTags }: ExtensionRun, tag: string, messages: readonly M
 
 const EVERY_TAG = { isWanted: () => true, isWantedInCode: () => false };
 
-/** Messages are immutable, so each is scanned once. */
+/** The tag names in each message. A message never changes, so it is scanned once. */
 const tagsByMessage = new WeakMap<Message, ReadonlySet<string>>();
 
 /** Returns the tag names in a user or assistant message. Tool results and instructions do not count. */

@@ -1,7 +1,7 @@
 import { entryBytes } from '../../state/state-key.js';
 import type { SessionStateEntry, StateChange, StatePolicy, StateView } from '../../state/state-store.js';
 
-/** One key of an extension. */
+/** One key of an extension in a session, with what this process knows about its value. */
 export interface CachedValue {
   readonly extension: string;
   readonly key: string;
@@ -20,7 +20,7 @@ export interface CachedValue {
 
 const EMPTY: StateView = { bytes: 0, extensions: {}, values: [], complete: [] };
 
-/** The values and sizes of one session as far as a process knows them, and the changes that the store does not have. */
+/** The state of one session as far as this process knows it, with the writes that the store does not have yet. */
 export class CachedValues {
   /** The time of the last read. */
   readAt = Number.NEGATIVE_INFINITY;
@@ -31,7 +31,7 @@ export class CachedValues {
   private readonly entries = new Map<string, CachedValue>();
   private bytes = 0;
   private extensions = new Map<string, number>();
-  /** The extensions of which every key is known. */
+  /** The extensions for which this process knows every key, so that an unknown key is absent. */
   private complete = new Set<string>();
 
   /** While `isLocal` is true, the store has no state of the session. */

@@ -16,7 +16,7 @@ export interface StateUpdate<T> {
   readonly check: () => void;
 }
 
-/** A run that uses state. */
+/** A run whose extensions use state. */
 export interface StateRun {
   readonly session: string;
   /** The extensions that act in the run. */
@@ -33,7 +33,7 @@ export class ExtensionState {
   private readonly access: StoreAccess;
   /** The state of the sessions in which a run uses state, if the store has batches. */
   private readonly caches = new Map<string, SessionCache>();
-  /** The last update of each value that is being updated. Updates of one process wait for one another. */
+  /** The last unfinished update of each value, by key. The next update of the value waits for it. */
   private readonly updating = new Map<string, Promise<unknown>>();
 
   constructor(settings: StateSettings) {
@@ -55,7 +55,7 @@ export class ExtensionState {
     return true;
   }
 
-  /** Ends a run that another attempt continues. Drops its writes, because that attempt repeats them. */
+  /** Ends an attempt of a durable run without sending its writes. The next attempt repeats them. */
   abandon(session: string): void {
     const cache = this.caches.get(session);
     if (cache === undefined) return;
@@ -133,7 +133,7 @@ export class ExtensionState {
     site.logger.info(`Extension "${extension}" cleared ${what} in session "${session}".`, details);
   }
 
-  /** Returns the cache of a session that a run uses, if the store has batches. Otherwise returns the store. */
+  /** Returns the cache of the session, or the store if the session has no cache. */
   private placeOf({ session }: StateScope): SessionCache | StoreAccess {
     return this.caches.get(session) ?? this.access;
   }

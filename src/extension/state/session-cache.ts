@@ -4,7 +4,7 @@ import { type CachedValue, CachedValues } from './cached-values.js';
 import type { StoreAccess } from './store-access.js';
 import type { StateSite } from './store-calls.js';
 
-/** Values that were read longer ago are read again, so that a long run sees the writes of other processes. */
+/** After this time, values are read from the store again, so that a long run sees the writes of other processes. */
 const REFRESH_MS = 10_000;
 
 /** The result of a write, which the next flush may send to the store. */

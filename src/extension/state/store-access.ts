@@ -21,7 +21,10 @@ import { StateLimitError } from '../error.js';
 import type { ExtensionMetrics } from '../metrics.js';
 import { type StateSite, StoreCalls, type StoreTimes } from './store-calls.js';
 
-/** The state of a session has reached 80 % of `sessionBytes`. Sent again only after the size has fallen below 80 %. */
+/**
+ * Tells that the state of a session has reached 80 % of `sessionBytes`. The next alert is sent only after the size was
+ * below 80 % again.
+ */
 export interface StateAlert {
   readonly session: string;
   readonly bytes: number;
@@ -45,7 +48,10 @@ export interface StateWrite {
 const ALERT_AT = 0.8;
 /** Maximum size of the values that one call reads for all extensions of a run. */
 const PEEKED_BYTES = 262_144;
-/** A value with a shorter lifetime might expire before the end of the run that uses it. */
+/**
+ * If values live for a shorter time than this, they are not cached: a value might expire before the end of the run that
+ * uses it.
+ */
 const LEAST_BATCHED_MS = 60_000;
 const EMPTY: StateView = { bytes: 0, extensions: {}, values: [], complete: [] };
 const ALL: StateScope = { extension: '', session: '' };

@@ -57,7 +57,7 @@ export class StoreCalls {
 
   constructor(private readonly times: StoreTimes) {}
 
-  /** Resolves when the unfinished calls that match are finished. */
+  /** Resolves when no call in a matching scope is unfinished. */
   async settled(matches: (scope: StateScope) => boolean): Promise<void> {
     const calls = [...this.pending].filter(({ scope }) => matches(scope));
     await Promise.allSettled(calls.map(({ answer }) => answer));
@@ -103,7 +103,10 @@ export class StoreCalls {
   }
 }
 
-/** Stores have time limits of their own, and report them as the cause of their error. */
+/**
+ * True if an error, or one of its causes, is a time-out. A store may have a time limit of its own, and report it as the
+ * cause of its error.
+ */
 function isTimeout(error: unknown): boolean {
   let current = error;
   for (let depth = 0; depth < 5 && current instanceof Error; depth += 1) {

@@ -3,17 +3,19 @@ const LITERALS = [
   { start: '<![CDATA[', end: ']]>' },
 ] as const;
 
-/** A comment, code or a single character. */
+/** Text in which tags do not count: a comment, code, or a single character that begins neither. */
 export interface Literal {
   readonly end: number;
   readonly isCode: boolean;
 }
 
-/** Finds the ends of comments and code. Queries must come in ascending order; together they take linear time. */
+/**
+ * Finds the ends of comments and code. Call it with ascending indexes only; then all calls together take linear time.
+ */
 export class Literals {
   private readonly spanEnd: (index: number) => number;
   private readonly lateEnd: (index: number) => number | undefined;
-  /** The last result of each search, which also answers later searches that start before it. */
+  /** The last result of each search. It also answers a later search that starts before the place found. */
   private readonly found = new Map<string, { readonly from: number; readonly index: number; readonly end: number }>();
 
   constructor(private readonly text: string) {
@@ -22,8 +24,8 @@ export class Literals {
   }
 
   /**
-   * Returns the literal that starts at `index`. The second argument is the match of the scan's expression at this
-   * index.
+   * Returns the comment or code that starts at `index`. The second argument is the match of the regular expression that
+   * found this index.
    */
   at(index: number, [match, fence, info = '']: readonly (string | undefined)[]): Literal {
     if (match === '`') return { end: this.lateEnd(index) ?? this.spanEnd(index), isCode: true };

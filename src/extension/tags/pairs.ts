@@ -38,8 +38,8 @@ function partnersOf(tokens: readonly TagToken[]): Map<number, number> {
 }
 
 /**
- * Removes a section from the list of open sections. Returns false if the section overlaps another one, and removes the
- * overlapping sections too. The list is ascending, so only its end needs to be compared.
+ * Removes a section from the list of open sections, by the index of its opening tag. Returns false if the section
+ * overlaps another one, and removes the overlapping sections too.
  */
 function close(open: number[], opening: number): boolean {
   if (open.at(-1) === opening) return open.pop() !== undefined;

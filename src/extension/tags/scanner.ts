@@ -4,7 +4,7 @@ import { Literals } from './literals.js';
 export interface TagToken {
   readonly kind: 'open' | 'close' | 'empty';
   readonly name: string;
-  /** The source between the name and the end of an opening tag. */
+  /** The text between the name and the end of an opening tag, such as ` id="1"`. */
   readonly attributes: string;
   readonly start: number;
   readonly end: number;
@@ -19,7 +19,7 @@ const ATTRIBUTE = '[^\\s"\'<>/=`]+(?:\\s*=\\s*(?:"[^"<]*"|\'[^\'<]*\'|[^\\s"\'=<
 const TAG = new RegExp(`^<(?:/(${NAME})\\s*|(${NAME})((?:\\s+${ATTRIBUTE})*)\\s*(/?))>`, 'u');
 const ATTRIBUTES = /([^\s"'<>/=`]+)(?:\s*=\s*(?:"([^"<]*)"|'([^'<]*)'|([^\s"'=<>`]+)))?/g;
 
-/** Selects the tags that a scan returns. */
+/** Selects the tags that a scan returns, by name. */
 export interface WantedTags {
   /** Returns true for the name of a tag with a handler. */
   isWanted(name: string): boolean;
@@ -28,10 +28,11 @@ export interface WantedTags {
 }
 
 /**
- * Returns the wanted tags of a string in order. Ignores tags that open in fenced code blocks, in backtick spans within one
- * line, in comments and in CDATA sections, unless they are wanted in code. The closing tag of an open section always
- * counts, and ends the code that began inside the section. A `<` without a name and a `>` is plain text. Takes linear time
- * for any input, because the scan never returns to an earlier index. See docs/decisions/0010-own-tag-scanner.md.
+ * Returns the wanted tags of a string in order, in linear time. Ignores tags that open in fenced code blocks, in
+ * backtick spans within one line, in comments and in CDATA sections, unless they are wanted in code.
+ *
+ * The closing tag of an open section always counts, and ends the code that began inside the section. See
+ * docs/decisions/0010-own-tag-scanner.md.
  */
 export function scanTags(text: string, wanted: WantedTags): TagToken[] {
   const scan = new TagScan(wanted);
@@ -77,8 +78,8 @@ class TagScan {
   }
 
   /**
-   * Returns the index at which the scan continues: the end of the skipped text, or of a closing tag in this text whose
-   * section began before the text.
+   * Returns the index at which the scan continues: the end of the skipped text, or earlier, the end of a tag in it that
+   * closes a section from before the text.
    */
   skip(text: string, { from, end, isCode }: Skipped): number {
     let at = from;

@@ -6,8 +6,8 @@ import { hasCode } from './error-code.js';
 import { isThere } from './relative-path.js';
 
 /**
- * The bytes of a file, or the reason why they could not be read. `isAbsent` is true if nothing was ever written at the
- * path. A link without a target does not count as absent, because the file may be stored at the target.
+ * The bytes of a file, or the reason why they could not be read. `isAbsent` is true if the path does not exist. It is
+ * false for a link with a missing target, because the target may be on a drive that is not mounted.
  */
 export type FileBytes = { readonly bytes: Buffer } | { readonly problem: string; readonly isAbsent: boolean };
 

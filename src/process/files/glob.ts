@@ -22,7 +22,10 @@ export function compileGlob(pattern: string): (path: string) => boolean {
   };
 }
 
-/** The largest product of the pieces of a pattern and the characters of a path. One comparison takes up to 100 ns. */
+/**
+ * The most comparisons for one path: the pieces of the pattern times the characters of the path. At up to 100 ns for
+ * each, a test takes at most 25 ms.
+ */
 const MOST_STEPS = 250_000;
 
 const PIECE = /\\[\s\S]|\[[!^]?\]?(?:\\[\s\S]|[^\]\\])*\]|[\s\S]/gu;

@@ -9,7 +9,10 @@ import { hasCode } from './error-code.js';
  */
 export type OwnerState = 'alive' | 'dead' | 'unknown';
 
-/** Identifies the machine since its last boot and the pid namespace: within both, process ids are comparable. */
+/**
+ * Identifies this machine, its last boot and the pid namespace. Process ids can be compared only if all three are
+ * equal.
+ */
 const place = createHash('sha256')
   .update([hostname(), tryRead(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'))].join('\0'))
   .update(tryRead(() => readlinkSync('/proc/self/ns/pid')))

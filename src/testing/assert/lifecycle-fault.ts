@@ -16,7 +16,10 @@ export type LifecycleCheck =
   | 'session'
   | 'shutdown';
 
-/** Records a problem. Problems with the same kind are listed once, with the first message and a count. */
+/**
+ * Records a problem. Problems with the same kind are listed as one fault, with the message of the first one and their
+ * number.
+ */
 export type Report = (problem: string, kind?: string) => void;
 
 /** One way in which a lifecycle breaks its contract. */

@@ -6,7 +6,7 @@ import { createTrial, type Scenario } from '../trial/trial.js';
 import type { Bench, ReplayKit } from './bench.js';
 import { pause } from './time-limit.js';
 
-/** The scenarios that end by themselves, without a time limit. */
+/** The scenarios that need no time limit to end. */
 const REPLAYED: readonly (() => Scenario)[] = Object.values<() => Scenario>(SCENARIOS).filter(
   (make) => make().timeouts === undefined,
 );
@@ -16,7 +16,10 @@ const REPLAYED: readonly (() => Scenario)[] = Object.values<() => Scenario>(SCEN
  */
 const PAUSE_MS = 5;
 
-/** Runs each scenario durably, then again from its journal. Both must take the same steps and end in the same way. */
+/**
+ * Makes each run durably, then again from the journal of the first. Both must take the same steps and end in the same
+ * way.
+ */
 export async function checkReplay(bench: Bench, kit: ReplayKit): Promise<void> {
   for (const make of REPLAYED) {
     const scenario = make();

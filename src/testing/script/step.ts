@@ -6,7 +6,10 @@ import type { FinishReason, ModelPart, ModelRequest, ModelResponse, Usage } from
 import { quote } from './describe-messages.js';
 import { ScriptedFailureError } from './error.js';
 
-/** The behaviour of a scripted model in one call. Create it with a builder, or implement it for special behaviour. */
+/**
+ * What a scripted model does in one call. Functions such as `says` and `fails` create steps; write one yourself for
+ * other behaviour.
+ */
 export interface ScriptStep {
   /** The name of the step in error messages, such as `says("done")`. */
   readonly label: string;

@@ -5,7 +5,7 @@ export const anyNumber: unique symbol = Symbol('any number');
 
 /** Options of a comparison. */
 export interface Comparison {
-  /** The path of the values, which begins each difference. */
+  /** The path of the compared values, with which the description begins. */
   readonly path?: string;
   /** If true, compares only the members that the expected objects have. */
   readonly isPartial?: boolean;

@@ -19,7 +19,7 @@ export interface Outcome extends Witness {
   readonly usage?: Usage | undefined;
 }
 
-/** The observations made from outside a run. */
+/** The requests and events that a run was seen to make, in addition to its result. */
 export interface Witness {
   readonly requests: readonly ModelRequest[];
   /** The events in order, if the run was a stream. */
@@ -53,13 +53,13 @@ export function comparable({ ending, error, text, messages, history, usage, requ
   };
 }
 
-/** Returns the parts of an outcome that are equal in all runs of one scenario, whatever the texts are. */
+/** Returns the parts of an outcome that must be equal in all runs of one scenario, although their texts differ. */
 export function shapeOf({ ending, history }: Outcome): unknown {
   const shapes = history.map((message) => [message.role, ...toolCallsOf(message).map((call) => call.name)].join(' '));
   return { ending, history: shapes };
 }
 
-/** Returns the problems that make any outcome invalid, whatever the scenario. */
+/** Returns the problems that no run may have, whatever the scenario. */
 export function outcomeProblems(outcome: Outcome): readonly { readonly problem: string; readonly kind?: string }[] {
   const { ending, error, history, requests } = outcome;
   const asked = requests.map(({ messages }, index) => [`model call ${index + 1}`, pairingProblem(messages)] as const);

@@ -98,7 +98,7 @@ interface TrialParts {
   readonly options: TrialOptions;
 }
 
-/** Returns the tools of a trial. Each call of the echo tool tells if it runs again. */
+/** Returns the tools of a trial. The result of the echo tool says if the same call ran before. */
 export function trialTools(): readonly Tool[] {
   const executed = new Set<string>();
   const echo: Tool = {
