@@ -11,8 +11,8 @@ export interface ConceptAugmentationOptions extends ConceptOptions {
   /** The lifecycle's name. Default `concepts`. */
   readonly name?: string | undefined;
   /**
-   * The lifecycle's priority. Default 45: its hooks run inside those of lifecycles without a priority, and outside
-   * shell hooks.
+   * The lifecycle's priority. Its hooks run inside those of a lifecycle with a higher priority. Default 45: inside
+   * lifecycles without a priority, outside shell hooks.
    */
   readonly priority?: number | undefined;
 }

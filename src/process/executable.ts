@@ -23,8 +23,8 @@ export interface Executable {
 }
 
 /**
- * Finds the regular file that a command names, or returns the reason why there is none. The start of the program checks
- * later that the file can be executed.
+ * Finds the regular file that a command names, or returns the reason why no file was found. The start of the program
+ * checks later that the file can be executed.
  *
  * A bare name is searched for in the absolute entries of PATH. Entries and programs inside `exclude` are skipped, both
  * as written and with links followed.

@@ -78,8 +78,8 @@ class TagScan {
   }
 
   /**
-   * Returns the index at which the scan continues: the end of the skipped text, or earlier, the end of a tag in it that
-   * closes a section from before the text.
+   * Returns the index at which the scan continues: the end of the skipped text, or the end of a tag in it that closes a
+   * section from before the text.
    */
   skip(text: string, { from, end, isCode }: Skipped): number {
     let at = from;

@@ -2,7 +2,7 @@ import type { AgentOptions } from '../../agent/agent-options.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import type { Trial, TrialOptions } from '../trial/trial.js';
 
-/** What the check `replay` needs of the result of `durable`. */
+/** The function of a durable lifecycle that the check `replay` needs. */
 export interface DurableKit {
   /** Returns the options of an agent whose runs are durable. */
   options(options: AgentOptions): AgentOptions;

@@ -7,7 +7,7 @@ import { quote } from './describe-messages.js';
 import { ScriptedFailureError } from './error.js';
 
 /**
- * What a scripted model does in one call. Functions such as `says` and `fails` create steps; write one yourself for
+ * The answer of a scripted model to one call. Functions such as `says` and `fails` create steps; write one yourself for
  * other behaviour.
  */
 export interface ScriptStep {
