@@ -7,10 +7,7 @@ import type { Augmented } from './context-block.js';
 
 /** A tool call that gets the context of concepts, with the tool that checks its arguments. */
 export interface CheckedCall {
-  /**
-   * The called tool. If it is undefined because the tool is unknown, its schema cannot be checked, and the first place
-   * is used.
-   */
+  /** The called tool. Undefined if the tool is unknown; the first place is then used without a check. */
   readonly tool: Tool | undefined;
   readonly input: Readonly<Record<string, unknown>>;
 }

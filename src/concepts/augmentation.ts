@@ -142,10 +142,7 @@ function textOf(error: unknown): string {
   }
 }
 
-/**
- * Returns a log function that never fails. Removes control characters, so that a name from a model cannot control the
- * terminal.
- */
+/** Returns a log function that never fails, and that removes control characters from names of the model. */
 function safeLog(log: AugmentableCall['log']): AugmentableCall['log'] {
   return ({ level, message, extra }) => {
     try {

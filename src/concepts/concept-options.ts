@@ -21,20 +21,13 @@ export interface ConceptOptions {
   readonly includeContent?: boolean | undefined;
   /** The maximum number of related concepts. Default 5. */
   readonly maxEntities?: number | undefined;
-  /**
-   * The maximum number of concepts that one call looks up. The log says how many concepts the arguments link to.
-   * Default 100.
-   */
+  /** The most concepts that one call looks up. The log has the number that was found. Default 100. */
   readonly maxConcepts?: number | undefined;
-  /**
-   * The names of the fields that may get the context. The first of them that the arguments have as a string is used.
-   */
+  /** The names of the fields that may get the context. The first one that holds a string gets it. */
   readonly textFields?: readonly string[] | undefined;
   /** Name in the HTML comment around the context. Default `maenifold`. */
   readonly label?: string | undefined;
-  /**
-   * The name of the additional property that gets the context if no text field may get it. Default `_<label>_context`.
-   */
+  /** The additional property that gets the context if no text field may get it. Default `_<label>_context`. */
   readonly contextKey?: string | undefined;
   /** Time limits for one concept and for all concepts of a call. Default: 1,000 ms and 5,000 ms. */
   readonly timeouts?: { readonly conceptMs?: number | undefined; readonly totalMs?: number | undefined } | undefined;

@@ -24,9 +24,7 @@ export function placesFor(
   ];
 }
 
-/**
- * True if the context cannot end up in a shell command or a written file. A tool without annotations counts as unsafe.
- */
+/** True if the context in this field cannot reach a shell command or a file. Unsafe if annotations are missing. */
 function isSafeField(field: string, { readOnly, destructive }: ToolAnnotations = {}): boolean {
   if (field === 'prompt') return destructive !== true;
   return field !== 'command' && readOnly === true && destructive !== true;

@@ -50,9 +50,6 @@ export interface ExtensionContext {
 export interface TagContext extends ExtensionContext {
   /** The attributes of the opening tag, not decoded. If a name occurs twice, its first value counts. */
   readonly attributes: Readonly<Record<string, string>>;
-  /**
-   * The whole section, from its opening to its closing tag. If handlers have replaced sections inside it, it has their
-   * replacements.
-   */
+  /** The whole section with its tags. Sections inside it are already replaced by their handlers. */
   readonly section: string;
 }

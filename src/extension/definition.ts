@@ -29,10 +29,7 @@ export interface Extension {
    * this run; a session still stores the original ones. The messages are deeply frozen: return new ones to change them.
    */
   readonly onInputMessages?: ((messages: readonly Message[], context: ExtensionContext) => InputResult) | undefined;
-  /**
-   * Called for each piece of text between the sections that an `onTag` of any extension handles. Returns the
-   * replacement.
-   */
+  /** Called for each piece of text between the sections that any `onTag` handles. Returns the replacement. */
   readonly onPlainText?: ((text: string, context: ExtensionContext) => TextResult) | undefined;
   /** Called for each section whose tag matches `tags`, innermost first. An array lists handlers with their own tags. */
   readonly onTag?: TagCallback | readonly TagHandler[] | undefined;
@@ -71,9 +68,7 @@ export type TextResult = Awaitable<string | ShortCircuit | undefined | void>;
 /** The result of `onLlmOutput`: the new text, an {@link AnnotatedOutput}, a short circuit, or nothing for no change. */
 export type OutputResult = Awaitable<string | AnnotatedOutput | ShortCircuit | undefined | void>;
 
-/**
- * A response text with metadata, stored under the extension's id in `annotations` of the response and the run's result.
- */
+/** A response text with metadata, which `annotations` of the response and of the result have under the id. */
 export interface AnnotatedOutput {
   /** The new text. Default: the text is unchanged. */
   readonly output?: string | undefined;
@@ -113,15 +108,9 @@ export type AdditionCondition =
    * `onTag` of this run has handled such a tag.
    */
   | { readonly type: 'tag_present'; readonly tag: string }
-  /**
-   * Met if the extension's state has the value `equals` under this key. Without `equals`, any value meets the
-   * condition.
-   */
+  /** Met if the state has the value `equals` under this key. Without `equals`, any value meets the condition. */
   | { readonly type: 'state_value'; readonly key: string; readonly equals?: JsonValue | undefined }
-  /**
-   * Met if the run's `context` has the value `equals` at a path such as `user.plan`. Without `equals`, any value but
-   * null and undefined meets the condition.
-   */
+  /** Met if `context` has the value `equals` at a path such as `user.plan`. Without `equals`: any value but null. */
   | { readonly type: 'context_match'; readonly path: string; readonly equals?: JsonValue | undefined }
   | ((context: ExtensionContext) => Awaitable<boolean>);
 

@@ -46,10 +46,7 @@ export class StateMismatchError extends KeelsonError {
   }
 }
 
-/**
- * A value is too large for the limits, even if all other values of its extension were evicted. The stored state is
- * unchanged.
- */
+/** A value exceeds the limits even if its extension had no other value. The stored state is unchanged. */
 export class StateLimitError extends KeelsonError {
   readonly code = 'ERR_STATE_LIMIT';
   readonly key: string;

@@ -7,10 +7,7 @@ export interface HandlerSite {
   readonly handler: TagHandler;
 }
 
-/**
- * The extensions of a registry, grouped by the callbacks that they have. Each list has the order in which its callbacks
- * run.
- */
+/** The extensions of a registry by their callbacks. Each list has the order in which they are called. */
 export interface CallbackPlan {
   readonly registrations: readonly Registration[];
   readonly input: readonly Registration[];

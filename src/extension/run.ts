@@ -41,10 +41,7 @@ export class ExtensionRun {
   wrote = false;
   /** The writes that no step of a durable run has stored yet. Undefined for other runs. */
   private readonly written: StateWrite[] | undefined;
-  /**
-   * True if the state of the run goes through a cache, false if each call goes to the store. Undefined until a callback
-   * uses state.
-   */
+  /** True if state is cached during the run, false if each call goes to the store. Undefined before the first use. */
   private isBatched: boolean | undefined = undefined;
   private renewing: Promise<void> | undefined = undefined;
 

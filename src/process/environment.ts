@@ -26,19 +26,13 @@ export type Environment = Readonly<Record<string, string>>;
 export interface EnvironmentSource {
   /** The environment of this process. */
   readonly parent: NodeJS.ProcessEnv;
-  /**
-   * Variables to add, for example the variables that a hook declares. An added variable replaces an inherited variable
-   * of the same name.
-   */
+  /** Variables to add, for example of a hook. An added variable replaces an inherited one of the same name. */
   readonly additions?: Environment | undefined;
   /** Directories that no PATH entry of the child process may lie in, for example the workspace. */
   readonly exclude: readonly string[];
 }
 
-/**
- * Returns the environment of a program that the workspace configures: the variables in `INHERITED_NAMES`, and
- * `additions`.
- */
+/** Returns the environment of a program of the workspace: the variables in `INHERITED_NAMES`, and `additions`. */
 export function workspaceEnvironment(source: EnvironmentSource): Environment {
   return compose(source, isInherited);
 }
@@ -72,10 +66,7 @@ export function userEnvironment(source: EnvironmentSource, inherit: boolean | In
   });
 }
 
-/**
- * True if the variable can change which code a program runs, as `PATH` and `NODE_OPTIONS` can. No configuration may set
- * it.
- */
+/** True if a variable such as `NODE_OPTIONS` can change which code a program runs. No configuration may set it. */
 export const isRefusedName: (name: string) => boolean = testOf(REFUSED_NAMES);
 
 /** True if the operating system accepts the string as the name of a variable. */
@@ -98,10 +89,7 @@ function compose(
   return Object.freeze(env);
 }
 
-/**
- * Converts a name for comparisons without case. Windows ignores case, and some Unix programs read a variable in either
- * case.
- */
+/** Converts a name for comparisons without case, since some programs read a variable in either case. */
 function fold(name: string): string {
   return name.toUpperCase();
 }

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { delimiter, extname, isAbsolute, join, resolve, sep } from 'node:path';
 import { isInAny, isInside, realLocation } from './files/location.js';
-import { explainSpawnError, findBadFile, look, type SpawnFailure } from './spawn-failure.js';
+import { findBadFile, look, type SpawnFailure } from './spawn-failure.js';
 
 /** A command to find, and the directories to search. */
 export interface ExecutableSearch {
@@ -33,12 +33,8 @@ export function resolveExecutable(search: ExecutableSearch): Executable | { fail
   const { command, base } = search;
   if (!isAbsolute(command) && !command.includes('/') && !command.includes(sep)) return searchPath(search);
   const path = resolve(base, command);
-  try {
-    const failure = findBadFile(path);
-    return failure ? { failure } : { path, realPath: realpathSync.native(path) };
-  } catch (error) {
-    return { failure: explainSpawnError(error, path) };
-  }
+  const failure = findBadFile(path);
+  return failure ? { failure } : { path, realPath: realLocation(path) };
 }
 
 /** Returns the first file with the name that may be executed, or else the first file with the name. */

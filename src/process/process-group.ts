@@ -203,10 +203,7 @@ function bytesRead({ stdout, stderr }: ChildProcess): number {
   return [stdout, stderr].reduce((sum, pipe) => sum + ((pipe as Partial<Socket> | null)?.bytesRead ?? 0), 0);
 }
 
-/**
- * True if all bytes that arrived at the pipe were passed on. False if nobody reads the pipe, because unread bytes may
- * be left in it.
- */
+/** True if all bytes that arrived at the pipe were passed on. False if nobody reads the pipe. */
 function isRead(pipe: Readable | null): boolean {
   return pipe === null || pipe.destroyed || (pipe.readableFlowing === true && pipe.readableLength === 0);
 }

@@ -11,9 +11,7 @@ export interface RunProcessOptions extends Omit<GroupOptions, 'stderrBytes'> {
    * rejects, the process is ended and the error is thrown to the caller.
    */
   readonly stdin?: string | Uint8Array | (() => string | Promise<string>) | undefined;
-  /**
-   * Time limit in milliseconds, after which the process group is terminated. The result follows within three seconds.
-   */
+  /** Milliseconds after which the process group is terminated. The result follows within three seconds. */
   readonly timeoutMs: number;
   /** Time between SIGTERM and SIGKILL. Default 2,000; longer times are not supported. */
   readonly graceMs?: number | undefined;
@@ -24,10 +22,7 @@ export interface RunProcessOptions extends Omit<GroupOptions, 'stderrBytes'> {
 
 /** The result of one run of a program. */
 export interface ProcessResult {
-  /**
-   * The way in which the program ended. `exited` is the only normal end; `output-limit` means more than 1 MiB of
-   * standard output.
-   */
+  /** The way in which the program ended. `output-limit`: it wrote more than 1 MiB to standard output. */
   readonly outcome: 'exited' | 'signaled' | 'timed-out' | 'aborted' | 'output-limit' | 'spawn-failed';
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;

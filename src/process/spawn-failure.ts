@@ -71,27 +71,28 @@ export function look(path: string | Buffer): Stats | undefined {
   }
 }
 
-/** Returns the failure of a path that is not a regular file. Throws if the path is missing. Follows links. */
+/** Returns the failure of a path that is missing or not a regular file. Follows links. */
 export function findBadFile(path: string): SpawnFailure | undefined {
-  const found = statSync(path);
-  if (found.isFile()) return undefined;
-  const [code, problem] = found.isDirectory()
-    ? (['is-directory', 'is a directory'] as const)
-    : (['not-executable', 'is not a regular file'] as const);
-  return failure(code, `${path} ${problem}`, 'Give the path of a program.');
+  try {
+    const found = statSync(path);
+    if (found.isFile()) return undefined;
+    const [code, problem] = found.isDirectory()
+      ? (['is-directory', 'is a directory'] as const)
+      : (['not-executable', 'is not a regular file'] as const);
+    return failure(code, `${path} ${problem}`, 'Give the path of a program.');
+  } catch (error) {
+    return explainSpawnError(error, path);
+  }
 }
 
 /** Returns the reason why a file cannot be executed. Undefined if no reason is found. */
 export function findBadExecutable(path: string): SpawnFailure | undefined {
-  try {
-    const bad = findBadFile(path);
-    if (bad !== undefined || isWindows) return bad;
-    if ((statSync(path).mode & 0o111) === 0)
-      return failure('not-executable', `${path} is not executable`, `Run: chmod +x ${path}`);
-    return findBadFormat(path);
-  } catch (error) {
-    return explainSpawnError(error, path);
-  }
+  const bad = findBadFile(path);
+  if (bad !== undefined || isWindows) return bad;
+  const found = look(path);
+  return found !== undefined && (found.mode & 0o111) === 0
+    ? failure('not-executable', `${path} is not executable`, `Run: chmod +x ${path}`)
+    : findBadFormat(path);
 }
 
 /** Refuses a script without `#!`, because `execvp` would run it in a shell that nobody asked for. */

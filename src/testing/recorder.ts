@@ -41,9 +41,7 @@ export interface Recorder {
    * when the stream is read, so hooks may be logged earlier than an event that happened before them.
    */
   readonly listen: (event: AgentEvent) => void;
-  /**
-   * Records every event of an agent in exact order with the hooks. Delta events are left out unless `deltas` is true.
-   */
+  /** Records every event of an agent in order with the hooks. Delta events are recorded only with `deltas`. */
   listenTo(agent: EventSource, options?: { readonly deltas?: boolean }): void;
   /** Empties `log` and `events`. */
   clear(): void;

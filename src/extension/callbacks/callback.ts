@@ -136,10 +136,7 @@ class Callback {
     return this.run.run.clock.now();
   }
 
-  /**
-   * Returns the stop request of the callback. It is created on first use, because most callbacks neither return a
-   * promise nor read their signal.
-   */
+  /** Returns the stop request of the callback. Created on first use, because most callbacks need none. */
   private follow(): Stop {
     if (this.stop === undefined) {
       this.stop = new Stop();

@@ -18,9 +18,7 @@ export interface ConversationView {
   readonly views: readonly MessageView[];
 }
 
-/**
- * Makes the frozen copies of the messages of a conversation. Reuses the copy of a message whose data has not changed.
- */
+/** Makes the frozen copies of the messages. Reuses the copy of a message whose data has not changed. */
 export function viewConversation(messages: readonly Message[]): ConversationView {
   return { messages, views: messages.map(viewOf) };
 }
@@ -42,10 +40,7 @@ export function originalOf(view: Message): Message | undefined {
   return originals.get(view) as Message | undefined;
 }
 
-/**
- * Returns a deep copy of a message from a callback. Parts that the callback took from a frozen copy become the original
- * parts.
- */
+/** Returns a deep copy of a message from a callback. Frozen parts of it become the original parts again. */
 export function copyReturned(message: Message): Message {
   return cloneData(message, { replace: (value) => originals.get(value) });
 }

@@ -18,8 +18,7 @@ export interface ConditionCase {
 }
 
 /**
- * Returns true if a condition is met. A condition that throws, times out or returns a non-boolean is logged and not
- * met.
+ * Returns true if a condition is met. If the condition fails or does not return a boolean, logs it and returns false.
  */
 export async function isMet(run: ExtensionRun, { registration, condition, messages }: ConditionCase): Promise<boolean> {
   const met = await runCallback(run, registration, {

@@ -5,10 +5,7 @@ import type { SessionStateEntry, StateChange, StatePolicy, StateView } from '../
 export interface CachedValue {
   readonly extension: string;
   readonly key: string;
-  /**
-   * The current value, even if the store does not have it yet. Null: the key is absent. Undefined: the value is
-   * unknown.
-   */
+  /** The current value, even if the store does not have it yet. Null if absent, undefined if unknown. */
   value: string | null | undefined;
   /** The value that callbacks saw last, when they read or wrote it. Undefined until a callback has read the key. */
   seen: string | null | undefined;
@@ -24,9 +21,7 @@ const EMPTY: StateView = { bytes: 0, extensions: {}, values: [], complete: [] };
 export class CachedValues {
   /** The time of the last read. */
   readAt = Number.NEGATIVE_INFINITY;
-  /**
-   * Grows when values are forgotten or a write has reached the store. A read that began at a lower version is repeated.
-   */
+  /** Grows when values are forgotten or written to the store. A read that began earlier is then repeated. */
   version = 0;
   private readonly entries = new Map<string, CachedValue>();
   private bytes = 0;

@@ -25,10 +25,7 @@ export interface StateRun {
   readonly isNew: boolean;
 }
 
-/**
- * The state of all extensions of a registry. Each operation keeps the limits and the timeout, or rejects with a typed
- * error.
- */
+/** The state of all extensions of a registry. A call that exceeds a limit or the timeout rejects. */
 export class ExtensionState {
   private readonly access: StoreAccess;
   /** The state of the sessions in which a run uses state, if the store has batches. */

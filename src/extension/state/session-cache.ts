@@ -61,10 +61,7 @@ export class SessionCache {
     return flushed;
   }
 
-  /**
-   * Ends a run: waits for its calls and sends its changes. If the session exists only for this run, removes its state
-   * instead.
-   */
+  /** Ends a run: waits for its calls, and sends its writes. A session of this run only is deleted instead. */
   async finish(site: StateSite): Promise<void> {
     while (this.unfinished.size > 0) await Promise.allSettled(this.unfinished);
     if (!this.isNew) return this.flush(site);

@@ -21,10 +21,7 @@ import { StateLimitError } from '../error.js';
 import type { ExtensionMetrics } from '../metrics.js';
 import { type StateSite, StoreCalls, type StoreTimes } from './store-calls.js';
 
-/**
- * Tells that the state of a session has reached 80 % of `sessionBytes`. The next alert is sent only after the size was
- * below 80 % again.
- */
+/** A session has reached 80 % of `sessionBytes`. Sent again only after its size was below 80 %. */
 export interface StateAlert {
   readonly session: string;
   readonly bytes: number;
@@ -48,10 +45,7 @@ export interface StateWrite {
 const ALERT_AT = 0.8;
 /** Maximum size of the values that one call reads for all extensions of a run. */
 const PEEKED_BYTES = 262_144;
-/**
- * If values live for a shorter time than this, they are not cached: a value might expire before the end of the run that
- * uses it.
- */
+/** Values that live for a shorter time are not cached: they might expire while the run still uses them. */
 const LEAST_BATCHED_MS = 60_000;
 const EMPTY: StateView = { bytes: 0, extensions: {}, values: [], complete: [] };
 const ALL: StateScope = { extension: '', session: '' };

@@ -38,10 +38,7 @@ interface Pending {
 /** The time limits of store calls. */
 export interface StoreTimes {
   readonly timeoutMs: number;
-  /**
-   * The time for which the store is not called after it has not answered a call. Default: the duration of the
-   * unanswered call.
-   */
+  /** Milliseconds without calls after a call that had no answer. Default: the duration of that call. */
   readonly pauseMs: number | undefined;
 }
 
@@ -103,10 +100,7 @@ export class StoreCalls {
   }
 }
 
-/**
- * True if an error, or one of its causes, is a time-out. A store may have a time limit of its own, and report it as the
- * cause of its error.
- */
+/** True if an error, or one of its causes, is a time-out. Stores have time limits of their own. */
 function isTimeout(error: unknown): boolean {
   let current = error;
   for (let depth = 0; depth < 5 && current instanceof Error; depth += 1) {

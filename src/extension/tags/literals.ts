@@ -9,9 +9,7 @@ export interface Literal {
   readonly isCode: boolean;
 }
 
-/**
- * Finds the ends of comments and code. Call it with ascending indexes only; then all calls together take linear time.
- */
+/** Finds the ends of comments and code. Takes linear time in all if the indexes of the calls ascend. */
 export class Literals {
   private readonly spanEnd: (index: number) => number;
   private readonly lateEnd: (index: number) => number | undefined;
@@ -23,10 +21,7 @@ export class Literals {
     this.lateEnd = lateBlocks(text);
   }
 
-  /**
-   * Returns the comment or code that starts at `index`. The second argument is the match of the regular expression that
-   * found this index.
-   */
+  /** Returns the comment or code at `index`. The second argument is the match of the scan at this index. */
   at(index: number, [match, fence, info = '']: readonly (string | undefined)[]): Literal {
     if (match === '`') return { end: this.lateEnd(index) ?? this.spanEnd(index), isCode: true };
     if (match !== undefined && fence !== undefined) {
@@ -49,10 +44,7 @@ export class Literals {
     return found === undefined ? index + 1 : found.end;
   }
 
-  /**
-   * Returns the index after the closing fence, or the end of the text if no fence closes. A tag may follow the fence
-   * directly.
-   */
+  /** Returns the index after the closing fence, which a tag may follow, or else the end of the text. */
   private fenceEnd(fence: string, from: number): number {
     const found = this.remember(`${fence[0]}${fence.length}`, from, (start) => {
       const closing = /^[ \t>]*(`{3,}|~{3,})[ \t]*(?=$|<)/gm;

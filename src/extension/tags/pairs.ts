@@ -18,10 +18,7 @@ export function pairTags(tokens: readonly TagToken[]): TagToken[] {
   return tokens.filter((_token, index) => whole.has(index));
 }
 
-/**
- * Maps the index of each paired tag to the index of its partner. A closing tag matches the last open tag of the same
- * name.
- */
+/** Maps the index of each tag to its partner. A closing tag matches the last open tag of the same name. */
 function partnersOf(tokens: readonly TagToken[]): Map<number, number> {
   const started = new Map<string, number[]>();
   const partners = new Map<number, number>();

@@ -64,10 +64,7 @@ interface Skipped {
 /** Collects the wanted tags, and counts the sections that are open. */
 class TagScan {
   readonly tokens: TagToken[] = [];
-  /**
-   * For each tag name, one number for each open section: the end of the code in which the section began, or 0 outside
-   * code.
-   */
+  /** Open sections by tag name: for each the end of the code in which it began, or 0 outside code. */
   private readonly open = new Map<string, number[]>();
   private nextBracket = -1;
 
@@ -119,8 +116,7 @@ class TagScan {
 }
 
 /**
- * Returns the attributes of a tag, not decoded. A name without a value has `''`. The first value of a repeated name
- * counts.
+ * Returns the attributes of a tag, not decoded: `''` for a name without a value, the first value of a repeated name.
  */
 export function attributesOf({ attributes }: TagToken): Readonly<Record<string, string>> {
   const found: Record<string, string> = Object.create(null);

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { lstat, open, stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describeError } from '../../errors.js';
 import { hasCode } from './error-code.js';
@@ -37,13 +37,10 @@ export async function readBytes(path: string, max: number): Promise<FileBytes> {
 
 /** True if the path is missing, and its nearest existing parent is a directory. */
 async function isUnwritten(path: string): Promise<boolean> {
-  if (await isThere(path)) return false;
-  for (let folder = dirname(path); ; folder = dirname(folder)) {
-    const found = await lstat(folder).catch(() => undefined);
-    if (found === undefined && folder !== dirname(folder)) continue;
-    const target = await stat(folder).catch(() => undefined);
-    return target?.isDirectory() === true;
-  }
+  let folder = path;
+  while (!(await isThere(folder)) && folder !== dirname(folder)) folder = dirname(folder);
+  const found = await stat(folder).catch(() => undefined);
+  return folder !== path && found?.isDirectory() === true;
 }
 
 /**

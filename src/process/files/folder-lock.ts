@@ -38,9 +38,7 @@ export interface LockRequest {
   readonly timeoutMs: number;
   /** Creates the error to throw. */
   readonly failure: (folder: string, problem: LockProblem) => Error;
-  /**
-   * Milliseconds without a heartbeat until a holder counts as dead, if its process cannot be checked. Default: 10,000.
-   */
+  /** Milliseconds after which a silent holder counts as dead, if its process cannot be checked. Default: 10,000. */
   readonly silentMs?: number | undefined;
 }
 
@@ -236,10 +234,7 @@ async function isFolder(path: string, failure: LockRequest['failure']): Promise<
   throw failure(path, { kind: 'not-a-folder' });
 }
 
-/**
- * Creates the directory with a lock file that this process holds. Returns undefined if another process created it
- * first.
- */
+/** Creates the directory with a lock file of this process. Returns undefined if another process was faster. */
 async function makeLocked(folder: string): Promise<string | undefined> {
   const owner = newOwner();
   const parent = dirname(folder);

@@ -10,10 +10,7 @@ import { LATE, within } from './time-limit.js';
 
 /** Options of `assertLifecycle`. */
 export interface AssertLifecycleOptions<Context = unknown> {
-  /**
-   * True if the lifecycle must change nothing. Each run is then compared with the same run without the lifecycle.
-   * Default: false.
-   */
+  /** True if the lifecycle must change nothing, compared with the same runs without it. Default: false. */
   readonly passive?: boolean | undefined;
   /**
    * Also checks that the hooks are deterministic, so that the lifecycle fits in durable runs. Takes the functions of

@@ -11,15 +11,10 @@ const REPLAYED: readonly (() => Scenario)[] = Object.values<() => Scenario>(SCEN
   (make) => make().timeouts === undefined,
 );
 
-/**
- * The pause between a run and its replay. It makes a hook that reads the system clock behave differently in the replay.
- */
+/** The pause before a replay, so that a hook that reads the system clock behaves differently in the replay. */
 const PAUSE_MS = 5;
 
-/**
- * Makes each run durably, then again from the journal of the first. Both must take the same steps and end in the same
- * way.
- */
+/** Makes each run durably, then again from its journal. Both must take the same steps and end the same way. */
 export async function checkReplay(bench: Bench, kit: ReplayKit): Promise<void> {
   for (const make of REPLAYED) {
     const scenario = make();

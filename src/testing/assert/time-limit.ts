@@ -6,8 +6,7 @@ export const LATE = Symbol('late');
 const SLICES = 20;
 
 /**
- * Returns the promise's outcome, or `LATE`. Measures time in slices, so that a pause of the whole machine costs one
- * slice only.
+ * Settles as the promise does, or resolves to `LATE`. If the whole machine pauses, only a slice of the time is lost.
  */
 export async function within<T>(promise: PromiseLike<T>, ms: number): Promise<T | typeof LATE> {
   const settled = promise.then((value) => ({ value }));

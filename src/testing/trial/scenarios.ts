@@ -33,10 +33,7 @@ const PARTS = [
 
 const echo = (value: number) => ({ name: 'trial_echo', input: { value } });
 
-/**
- * The runs that the checks make. Each entry is a function, because some scripts count their calls, so each run needs a
- * new one.
- */
+/** The runs that the checks make. Each entry is a function, because a script may count its calls. */
 export const SCENARIOS = {
   answer: () => ({ name: 'a run with one answer', script: numbered() }),
   /** A question with an image, answered with known parts of every kind and one unknown part. */

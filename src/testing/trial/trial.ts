@@ -170,10 +170,7 @@ function pictureMessage(text: string): UserMessage {
   return { role: 'user', content: [{ type: 'text', text }, picture] };
 }
 
-/**
- * Waits until the hooks of the run have ended. A hook that is still pending has ignored the abort signal, or nobody
- * awaited its promise.
- */
+/** Waits until the hooks of the run have ended. A late one ignored the abort signal, or nobody awaited it. */
 async function settle(parts: TrialParts): Promise<void> {
   const { limitMs, giveUp } = parts.options;
   await pause();
