@@ -40,10 +40,7 @@ export function changesBetween(before: readonly ComparedItem[], after: readonly 
   return { added, removed: left.map(({ name }) => name), changed, unchanged };
 }
 
-/**
- * Joins the changes of several groups of items. Lists each name once in a list. A name is unchanged only if it is
- * unchanged in every group.
- */
+/** Joins the changes of several groups of items. A name is unchanged only if no group has changed it. */
 export function joinChanges(groups: readonly Changes[]): Changes {
   const all = (kind: keyof Changes) => [...new Set(groups.flatMap((group) => group[kind]))];
   const [added, removed, changed] = [all('added'), all('removed'), all('changed')];

@@ -39,10 +39,7 @@ export class Stop {
     return () => this.listeners.delete(listener);
   }
 
-  /**
-   * Stops when `signal` aborts, with the reason of the signal. If `end` is given, calls it with the reason and does not
-   * stop.
-   */
+  /** Stops when `signal` aborts, with its reason. If `end` is given, calls it with the reason instead. */
   follow(signal: AbortSignal | undefined, end = (reason: unknown) => this.stop(reason)): void {
     if (!signal) return;
     if (signal.aborted) return end(signal.reason);
