@@ -32,7 +32,8 @@ export abstract class KeelsonError extends Error {
   }
 
   /**
-   * Compares an error of another copy of this library by class name, and an error of this copy by class.
+   * Returns true for an error of this class. An error of another loaded copy of this library is compared by the name of
+   * its class.
    *
    * @internal
    */
@@ -143,7 +144,7 @@ export class TimeoutExceededError extends KeelsonError {
   readonly code = 'ERR_TIMEOUT';
   /** Always true: a retry may be fast enough. */
   readonly retryable = true;
-  /** The kind of the ModelError if a model call took too long. */
+  /** The `kind` of a ModelError that has this error as its cause. */
   readonly kind = 'network';
   readonly what: string;
   readonly timeoutMs: number;

@@ -5,17 +5,19 @@ import { describeIssues } from '../tools/standard-schema.js';
 import type { Tool } from '../tools/tool.js';
 import type { Augmented } from './context-block.js';
 
-/** A tool call, as the schema of its tool checks it. */
+/** A tool call that gets the context of concepts, with the tool that checks its arguments. */
 export interface CheckedCall {
-  /** Undefined if the tool is unknown. Every place is accepted then. */
+  /** The called tool. Undefined if the tool is unknown; the first place is then used without a check. */
   readonly tool: Tool | undefined;
   readonly input: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Returns the first place whose context reaches the tool, or undefined if the schema removes or forbids every place.
- * Throws ToolInvalidError if the schema refuses the context in a text field, and accepts the context in no other text
- * field.
+ * Returns the first field or property of the arguments that can hold the context, by the schema of the tool. Returns
+ * undefined if the schema removes or forbids all of them.
+ *
+ * Throws ToolInvalidError if the schema refuses the context in a text field, for example as too long, and accepts it in
+ * no other text field.
  */
 export async function acceptedPlace(call: CheckedCall, places: readonly Augmented[]): Promise<Augmented | undefined> {
   if (call.tool === undefined) return places[0];

@@ -6,7 +6,7 @@ import { safeText } from '../internal/safe-text.js';
 import type { ToolAnnotations } from '../tools/tool.js';
 import { buildContexts } from './build-contexts.js';
 import type { ConceptSettings } from './concept-options.js';
-import { type Augmented, joinContexts, placesFor } from './context-block.js';
+import { type Augmented, placesFor } from './context-block.js';
 import { conceptsIn, hasText } from './wiki-links.js';
 
 /** A log record. */
@@ -25,12 +25,14 @@ export interface AugmentableCall {
   readonly signal?: AbortSignal | undefined;
   readonly log: (record: ConceptRecord) => unknown;
   /**
-   * Adds the context at the first place that the tool accepts. Returns false if the tool accepts none. An error counts
-   * as a failed augmentation.
+   * Adds the context to the arguments, in the first place that the tool accepts. Returns false if the tool accepts
+   * none. If it throws, the call keeps its arguments and the failure is logged.
    */
   readonly apply: (places: readonly Augmented[]) => Awaitable<boolean>;
 }
 
+/** The horizontal rule between the contexts of several concepts. */
+const RULE = '\n\n---\n\n';
 const UNAVAILABLE = ['ENOENT', 'ERR_CONCEPT_COMMAND_UNAVAILABLE'];
 
 /**
@@ -100,7 +102,7 @@ async function contextOf(
     else failures.push([concept, thrown]);
   };
   const build = { settings, clock, signal: call.signal, onFailure };
-  const context = joinContexts(await buildContexts(concepts, build));
+  const context = (await buildContexts(concepts, build)).join(RULE);
   for (const [concept, thrown] of failures) log(failureOf(concept, textOf(thrown), call));
   if (context === '' && failures.length > 0) throw failures[0]?.[1];
   return { context, isUnavailable };
@@ -117,8 +119,8 @@ function failureOf(concept: string, error: string, { tool, sessionID }: Augmenta
 }
 
 /**
- * False for names with quotes or operators, or with a leading dash: the shell's `[[ -f x ]]` is not a link. Letters and
- * digits may be of any script.
+ * True for a name of letters and digits of any script, spaces, dots, hyphens and slashes. False for a shell test such
+ * as `[[ -f x ]]`, which only looks like a link.
  */
 function isPlainName(name: string): boolean {
   return /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_ .\-/]*$/u.test(name);
@@ -140,10 +142,7 @@ function textOf(error: unknown): string {
   }
 }
 
-/**
- * Returns a log function that never fails. Removes control characters, so that a name from a model cannot control the
- * terminal.
- */
+/** Returns a log function that never fails, and that removes control characters from names of the model. */
 function safeLog(log: AugmentableCall['log']): AugmentableCall['log'] {
   return ({ level, message, extra }) => {
     try {

@@ -6,7 +6,7 @@ import type { Awaitable } from '../internal/promise.js';
 import { Stop } from '../internal/stop.js';
 import type { ConceptSettings } from './concept-options.js';
 
-/** Shared by all concept lookups of one tool call. */
+/** The settings that all lookups of one tool call share. */
 export interface ContextBuild {
   readonly settings: ConceptSettings;
   readonly clock: Clock;
@@ -16,7 +16,10 @@ export interface ContextBuild {
   readonly onFailure: (concept: string, error: unknown) => void;
 }
 
-/** Synchronous lookups block the event loop, including the timers of their time limits. */
+/**
+ * Milliseconds after which a lookup lets other work run. Lookups that are synchronous would otherwise block the event
+ * loop, and with it the timers of their time limits.
+ */
 const LONGEST_HOLD_MS = 20;
 
 /**

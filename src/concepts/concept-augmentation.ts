@@ -10,7 +10,10 @@ import type { Augmented } from './context-block.js';
 export interface ConceptAugmentationOptions extends ConceptOptions {
   /** The lifecycle's name. Default `concepts`. */
   readonly name?: string | undefined;
-  /** The lifecycle's priority. Default 45: inside lifecycles without a priority, outside shell hooks. */
+  /**
+   * The lifecycle's priority. Its hooks run inside those of a lifecycle with a higher priority. Default 45: inside
+   * lifecycles without a priority, outside shell hooks.
+   */
   readonly priority?: number | undefined;
 }
 

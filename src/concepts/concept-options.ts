@@ -9,9 +9,10 @@ export interface ConceptOptions {
   /** Looks up one concept. Default: `commandContext()`, which runs the `maenifold` program. */
   readonly buildContext?: BuildContext | undefined;
   /**
-   * `literal` puts the context into the first text field, even a shell command. `safe` uses the field `prompt`. If the
-   * tool is annotated as `readOnly`, it also uses all other fields except `command`. Otherwise the context becomes an
-   * additional property. `safe` also ignores names with quotes or operators, such as shell tests. Default: `literal`.
+   * The fields that may get the context. `literal`: the first text field, even a shell command. Default: `literal`.
+   *
+   * `safe`: the field `prompt`, or any text field but `command` if the tool is annotated as `readOnly`. Otherwise the
+   * context becomes an additional property. `safe` also ignores names with quotes or operators, such as shell tests.
    */
   readonly profile?: 'literal' | 'safe' | undefined;
   /** How many links away from the concept to search. Default 1. */
@@ -20,13 +21,13 @@ export interface ConceptOptions {
   readonly includeContent?: boolean | undefined;
   /** The maximum number of related concepts. Default 5. */
   readonly maxEntities?: number | undefined;
-  /** The maximum number of concepts that one call looks up. Further concepts are named in the log only. Default 100. */
+  /** The most concepts that one call looks up. The log has the number that was found. Default 100. */
   readonly maxConcepts?: number | undefined;
-  /** The fields that may get the context. The first one that contains a string is used. */
+  /** The names of the fields that may get the context. The first one that holds a string gets it. */
   readonly textFields?: readonly string[] | undefined;
   /** Name in the HTML comment around the context. Default `maenifold`. */
   readonly label?: string | undefined;
-  /** The property for the context if no text field may get it. Default `_<label>_context`. */
+  /** The additional property that gets the context if no text field may get it. Default `_<label>_context`. */
   readonly contextKey?: string | undefined;
   /** Time limits for one concept and for all concepts of a call. Default: 1,000 ms and 5,000 ms. */
   readonly timeouts?: { readonly conceptMs?: number | undefined; readonly totalMs?: number | undefined } | undefined;
@@ -46,7 +47,7 @@ const lookupMs: OptionRule = {
   accepts: (value) => whole(1).accepts(value) && (value as number) <= MAX_TIMER_MS,
 };
 
-/** The option rules of the lifecycle and the opencode module. */
+/** The rules for the options of `conceptAugmentation` and `conceptModule`. */
 export const conceptRules = {
   buildContext: callable,
   profile: oneOf('literal', 'safe'),

@@ -10,8 +10,9 @@ export interface ConceptRequest {
 
 /**
  * Returns the context of a concept as a string, or nothing. The signal aborts at the time limit.
- * An error leaves out only this concept. An error with the code `ENOENT` or `ERR_CONCEPT_COMMAND_UNAVAILABLE` means
- * that the source of concepts is not installed.
+ *
+ * If a lookup fails, only its concept is left out. The error codes `ENOENT` and `ERR_CONCEPT_COMMAND_UNAVAILABLE` mean
+ * that the program for lookups is not installed, which is logged at level `debug` only.
  */
 export type BuildContext = (
   request: ConceptRequest,

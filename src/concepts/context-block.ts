@@ -6,17 +6,6 @@ export type Augmented =
   | { readonly field: string; readonly text: string }
   | { readonly key: string; readonly context: string };
 
-const RULE = '\n\n---\n\n';
-
-/** Maximum length of the contexts of one call, in characters. */
-const MOST_TEXT = 1_000_000;
-
-/** Joins the contexts of several concepts with a horizontal rule. Cuts the result at a million characters, with a mark. */
-export function joinContexts(parts: readonly string[]): string {
-  const text = parts.join(RULE);
-  return text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}… (${text.length} characters)` : text;
-}
-
 /** Returns the places for the context: each allowed text field in order, then the additional property. */
 export function placesFor(
   args: Readonly<Record<string, unknown>>,
@@ -35,9 +24,7 @@ export function placesFor(
   ];
 }
 
-/**
- * True if the context cannot end up in a shell command or a written file. A tool without annotations counts as unsafe.
- */
+/** True if the context in this field cannot reach a shell command or a file. Unsafe if annotations are missing. */
 function isSafeField(field: string, { readOnly, destructive }: ToolAnnotations = {}): boolean {
   if (field === 'prompt') return destructive !== true;
   return field !== 'command' && readOnly === true && destructive !== true;

@@ -4,7 +4,7 @@ import type { KnownTools } from '../tools/unknown-tool-names.js';
 
 interface Attachment {
   readonly host: LoaderHost;
-  /** Removes the lifecycle from the agent. */
+  /** Removes the lifecycle from the agent. Undefined if the agent has no lifecycle of the registry. */
   dispose: (() => void) | undefined;
 }
 

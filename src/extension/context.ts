@@ -34,8 +34,8 @@ export interface ExtensionContext {
    */
   setState<T = unknown>(key: string, value: T, codec?: StateCodec<T>): Promise<void>;
   /**
-   * Replaces a value by the return value of `update`, which gets the current value. No other write happens in between:
-   * `update` is called again if another process has changed the value. Resolves to the new value.
+   * Replaces a value by the return value of `update`, which gets the current value, and resolves to the new value. If
+   * another process writes the value in the meantime, `update` is called again with that value.
    */
   updateState<T = unknown>(
     key: string,
@@ -50,6 +50,6 @@ export interface ExtensionContext {
 export interface TagContext extends ExtensionContext {
   /** The attributes of the opening tag, not decoded. If a name occurs twice, its first value counts. */
   readonly attributes: Readonly<Record<string, string>>;
-  /** The section with its opening and closing tag. Inner sections are already replaced. */
+  /** The whole section with its tags. Sections inside it are already replaced by their handlers. */
   readonly section: string;
 }

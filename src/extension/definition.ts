@@ -25,11 +25,11 @@ export interface Extension {
    */
   readonly scope?: ExtensionScope | undefined;
   /**
-   * Called once per run, before the first model call. A returned array permanently replaces the conversation. The
-   * messages are deeply frozen: return new ones to change them. Unchanged messages are not stored again.
+   * Called once per run, before the first model call. A returned array replaces the messages that the model reads in
+   * this run; a session still stores the original ones. The messages are deeply frozen: return new ones to change them.
    */
   readonly onInputMessages?: ((messages: readonly Message[], context: ExtensionContext) => InputResult) | undefined;
-  /** Called for each piece of a response's text outside of registered tags. Returns the replacement. */
+  /** Called for each piece of text between the sections that any `onTag` handles. Returns the replacement. */
   readonly onPlainText?: ((text: string, context: ExtensionContext) => TextResult) | undefined;
   /** Called for each section whose tag matches `tags`, innermost first. An array lists handlers with their own tags. */
   readonly onTag?: TagCallback | readonly TagHandler[] | undefined;
@@ -68,9 +68,7 @@ export type TextResult = Awaitable<string | ShortCircuit | undefined | void>;
 /** The result of `onLlmOutput`: the new text, an {@link AnnotatedOutput}, a short circuit, or nothing for no change. */
 export type OutputResult = Awaitable<string | AnnotatedOutput | ShortCircuit | undefined | void>;
 
-/**
- * A response text with metadata, stored under the extension's id in `annotations` of the response and the run's result.
- */
+/** A response text with metadata, which `annotations` of the response and of the result have under the id. */
 export interface AnnotatedOutput {
   /** The new text. Default: the text is unchanged. */
   readonly output?: string | undefined;
@@ -78,8 +76,8 @@ export interface AnnotatedOutput {
 }
 
 /**
- * Handles one section. In `content`, inner sections are already replaced. A returned string replaces the whole section
- * with its tags.
+ * Handles one section. `content` is the text between its tags, in which the inner sections are already replaced. A
+ * returned string replaces the whole section with its tags.
  */
 export type TagCallback = (tag: string, content: string, context: TagContext) => TextResult;
 
@@ -106,15 +104,13 @@ export interface PromptAddition {
 /** The condition of an addition: one of three objects, or a function. */
 export type AdditionCondition =
   /**
-   * Met if a user or assistant message contains a whole tag of that name or prefix (`x-*`), or if the run has handled
-   * such a tag.
+   * Met if a user or assistant message contains a complete tag with this name or prefix (`x-*`). Also met once an
+   * `onTag` of this run has handled such a tag.
    */
   | { readonly type: 'tag_present'; readonly tag: string }
-  /** Met if the extension's state has the value `equals` under the key; without `equals`, any value. */
+  /** Met if the state has the value `equals` under this key. Without `equals`, any value meets the condition. */
   | { readonly type: 'state_value'; readonly key: string; readonly equals?: JsonValue | undefined }
-  /**
-   * Met if the run's `context` has the value `equals` at a path such as `user.plan`; without `equals`, any but null.
-   */
+  /** Met if `context` has the value `equals` at a path such as `user.plan`. Without `equals`: any value but null. */
   | { readonly type: 'context_match'; readonly path: string; readonly equals?: JsonValue | undefined }
   | ((context: ExtensionContext) => Awaitable<boolean>);
 
@@ -123,11 +119,11 @@ export type AdditionCondition =
  * agents, or be listed in the registry's option `tools`. `register` also accepts the keys in snake_case.
  */
 export interface ToolConfig {
-  /** Offered to the model first, and named as preferred in the system message. */
+  /** Tools that the model is offered first. The system message names them as preferred. */
   readonly preferredTools?: readonly string[] | undefined;
-  /** Offered last, and named as to be avoided. The model can still call them. */
+  /** Tools that the model is offered last. The system message says to avoid them, but the model can still call them. */
   readonly avoidedTools?: readonly string[] | undefined;
-  /** The order that the system message suggests if a task needs several of these tools. */
+  /** The order of tools that the system message suggests for a task that needs several of them. */
   readonly toolOrder?: readonly string[] | undefined;
   /** If true, the names are checked at the first model call and not by `register`. Unknown names are then logged. */
   readonly lazy?: boolean | undefined;

@@ -1,6 +1,6 @@
 import { describeError, KeelsonError } from '../errors.js';
 
-/** An extension cannot be registered. `problems` has one entry for each invalid member. The registry is unchanged. */
+/** An extension cannot be registered. `problems` has one sentence for each mistake in it. The registry is unchanged. */
 export class ExtensionInvalidError extends KeelsonError {
   readonly code = 'ERR_EXTENSION_INVALID';
   readonly extension: string;
@@ -46,7 +46,7 @@ export class StateMismatchError extends KeelsonError {
   }
 }
 
-/** A value exceeds the limits, even with all other values of its extension evicted. The stored state is unchanged. */
+/** A value exceeds the limits even if its extension had no other value. The stored state is unchanged. */
 export class StateLimitError extends KeelsonError {
   readonly code = 'ERR_STATE_LIMIT';
   readonly key: string;

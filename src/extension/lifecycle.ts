@@ -1,5 +1,4 @@
 import type { JsonValue } from '../internal/json.js';
-import { isPromise } from '../internal/promise.js';
 import { isAside, KEPT_STATE, type KeptState } from '../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
@@ -59,7 +58,6 @@ function promptHook(runOf: (run: RunContext) => ExtensionRun): NonNullable<Agent
     if (isAside(request)) return next(request);
     const run = runOf(request.run);
     checkLazyNames(run);
-    const assembled = assemblePrompt(run, request);
-    return isPromise(assembled) ? assembled.then(next) : next(assembled);
+    return assemblePrompt(run, request).then(next);
   };
 }

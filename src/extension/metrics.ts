@@ -33,11 +33,6 @@ export class ExtensionMetrics {
     private readonly logger: () => Logger,
   ) {}
 
-  /** True if the registry has a sink. */
-  get isOn(): boolean {
-    return this.sink !== undefined;
-  }
-
   called({ name, id, outcome, durationMs }: CalledMetric): void {
     const labels = { callback_type: CALLBACK_TYPES[name], extension_id: id };
     this.measure(EXTENSION_CALLBACK_DURATION_MS, durationMs, labels);

@@ -1,4 +1,4 @@
-import type { AdditionPosition, PromptAddition, TagHandler } from './definition.js';
+import type { TagHandler } from './definition.js';
 import { actsIn, type Registration } from './registration.js';
 
 /** A handler of tags with its extension. */
@@ -7,10 +7,7 @@ export interface HandlerSite {
   readonly handler: TagHandler;
 }
 
-/** The texts to insert at each position of a request. */
-export type PositionedTexts = Readonly<Record<AdditionPosition, readonly string[]>>;
-
-/** The extensions that act in a run, by what they do. Each list is sorted by priority, then by registration. */
+/** The extensions of a registry by their callbacks. Each list has the order in which they are called. */
 export interface CallbackPlan {
   readonly registrations: readonly Registration[];
   readonly input: readonly Registration[];
@@ -19,8 +16,6 @@ export interface CallbackPlan {
   readonly handlers: readonly HandlerSite[];
   /** Sorted by id. */
   readonly additions: readonly Registration[];
-  /** The prompt additions by position, if none of them has a condition. */
-  readonly fixedTexts: PositionedTexts | undefined;
   /** Sorted by priority, then by id, so that the order of registration does not change the request. */
   readonly guidance: readonly Registration[];
 }
@@ -66,7 +61,6 @@ function createPlan(registrations: readonly Registration[]): CallbackPlan {
   const having = (member: 'onInputMessages' | 'onLlmOutput' | 'onPlainText' | 'toolConfig') =>
     registrations.filter(({ extension }) => extension[member] !== undefined);
   const additions = registrations.filter(({ extension }) => extension.promptAdditions.length > 0).sort(byId);
-  const texts = additions.flatMap(({ extension }) => extension.promptAdditions);
   return {
     registrations,
     input: having('onInputMessages'),
@@ -76,20 +70,7 @@ function createPlan(registrations: readonly Registration[]): CallbackPlan {
       registration.handlers.map((handler): HandlerSite => ({ registration, handler })),
     ),
     additions,
-    fixedTexts: texts.every(({ condition }) => condition === undefined) ? textsByPosition(texts) : undefined,
     guidance: having('toolConfig').sort((a, b) => b.extension.priority - a.extension.priority || byId(a, b)),
-  };
-}
-
-/** Groups prompt additions by position, in their order. Leaves out empty strings. */
-export function textsByPosition(additions: readonly PromptAddition[]): PositionedTexts {
-  const at = (position: AdditionPosition) =>
-    additions.filter((it) => it.position === position && it.content !== '').map(({ content }) => content);
-  return {
-    system_prefix: at('system_prefix'),
-    system_suffix: at('system_suffix'),
-    user_prefix: at('user_prefix'),
-    user_suffix: at('user_suffix'),
   };
 }
 

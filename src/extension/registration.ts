@@ -3,7 +3,7 @@ import { freezeData } from '../internal/plain-data.js';
 import { ExtensionHealth } from './callbacks/health.js';
 import type { Extension, PromptAddition, RegisteredExtension, TagHandler } from './definition.js';
 
-/** A registered extension with the registry's data on it. */
+/** A registered extension, with what the registry knows about it. */
 export interface Registration {
   readonly extension: RegisteredExtension;
   /** The object passed to `register`, which is the `this` of its callbacks. */
@@ -41,7 +41,10 @@ export function mayUseState({ extension, usesState }: Registration): boolean {
   return promptAdditions.some(({ condition }) => typeof condition === 'function');
 }
 
-/** Returns true if the state of the extension must live as long as the session: another process may have written it. */
+/**
+ * Returns true if runs must extend the lifetime of state that they do not use, because another process may have written
+ * state of this extension.
+ */
 export function mayHaveState(registration: Registration): boolean {
   const { extension, usesState } = registration;
   return usesState || (extension.usesState !== false && mayUseState(registration));

@@ -171,7 +171,7 @@ export class ExtensionRegistry implements LifecycleLoader {
     return this.registrations.list().map(({ extension }) => extension);
   }
 
-  /** Returns the number of entries and bytes that a session's state takes in the store. */
+  /** Returns the size of the state of a session in the store: all bytes, and the bytes of each extension. */
   stats(session: string): Promise<StateStats> {
     return this.settings.state.stats(session, this.site);
   }

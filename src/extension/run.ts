@@ -18,7 +18,7 @@ export interface RegistrySettings {
   readonly logger: Logger | undefined;
   /** The time limit of one callback. */
   readonly timeoutMs: number;
-  /** The time that all callbacks of a run together may lose by time-outs. */
+  /** The time that all callbacks of a run together may lose by exceeding their time limits. */
   readonly runTimeoutMs: number;
   readonly health: HealthSettings;
   readonly onStateFailure: 'continue' | 'throw';
@@ -29,7 +29,8 @@ export interface RegistrySettings {
 /** One agent run, with the extensions that were registered when the run started. */
 export class ExtensionRun {
   readonly plan: CallbackPlan;
-  readonly budget: TimeBudget;
+  /** The time in milliseconds that callbacks may still lose by exceeding their time limits. */
+  leftMs: number;
   /** The names of tags that `onTag` callbacks have handled in this run. */
   readonly handledTags = new Set<string>();
   /** True once `onInputMessages` was called in this run. */
@@ -40,7 +41,7 @@ export class ExtensionRun {
   wrote = false;
   /** The writes that no step of a durable run has stored yet. Undefined for other runs. */
   private readonly written: StateWrite[] | undefined;
-  /** True if the reads and writes of the run are batched; undefined until a callback uses state. */
+  /** True if state is cached during the run, false if each call goes to the store. Undefined before the first use. */
   private isBatched: boolean | undefined = undefined;
   private renewing: Promise<void> | undefined = undefined;
 
@@ -51,7 +52,7 @@ export class ExtensionRun {
   ) {
     this.written = hookRunOf(run)?.effects === undefined ? undefined : [];
     this.plan = planFor(plan, run.session?.id);
-    this.budget = new TimeBudget(settings.runTimeoutMs);
+    this.leftMs = settings.runTimeoutMs;
     if (settings.state.outlivesUse && this.plan.registrations.some(mayHaveState)) this.renew();
   }
 
@@ -123,7 +124,7 @@ export class ExtensionRun {
     return undefined;
   }
 
-  /** Not read from the run's signal, which is expensive to create. */
+  /** The error of an aborted run. It is not read from the signal of the run, which is expensive to create. */
   private get abortError(): Error | undefined {
     return hookRunOf(this.run)?.end.abortError;
   }
@@ -153,27 +154,9 @@ export class ExtensionRun {
   }
 }
 
-/** The time that all callbacks of a run together may lose by exceeding their time limits. */
-class TimeBudget {
-  private leftMs: number;
-
-  constructor(totalMs: number) {
-    this.leftMs = totalMs;
-  }
-
-  /** Returns the time limit of the next callback: at least 1 ms, since a timer needs a positive time. */
-  limitFor(timeoutMs: number): number {
-    return Math.max(1, Math.min(timeoutMs, this.leftMs));
-  }
-
-  spend(ms: number): void {
-    this.leftMs -= ms;
-  }
-}
-
 /**
- * Stores one value per run, as a property of the run. In a WeakMap, the values would survive short garbage collections.
- * This makes each collection slower, by more than the time of a run.
+ * Stores one value for each run, as a property of the run. The garbage collector cleans up a WeakMap so slowly that
+ * runs would become measurably slower.
  */
 export class RunMap<Value> {
   private readonly key = Symbol('keelson.runValue');

@@ -1,8 +1,8 @@
 import { HookResultInvalidError } from '../errors.js';
 
 /**
- * A string, so that an extension loaded with `require` works in a registry loaded with `import`. The type of a symbol
- * would differ between the two copies of this library.
+ * Marks the object. A string and not a symbol, so that an extension loaded with `require` type-checks in a registry
+ * loaded with `import`.
  */
 const MARK = '~shortCircuit';
 

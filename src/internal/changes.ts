@@ -9,12 +9,15 @@ export interface Changes {
 /** A named item, and a string that changes whenever the item changes. */
 export interface ComparedItem {
   readonly name: string;
-  /** Distinguishes items of the same name. Default: the name. */
+  /** Tells items of the same name apart. Default: the name. */
   readonly identity?: string | undefined;
   readonly content: string;
 }
 
-/** Compares two lists of items. Items with the same identity are compared in their order. */
+/**
+ * Compares two lists of items. If several items have the same identity, the first is compared with the first, the
+ * second with the second, and so on.
+ */
 export function changesBetween(before: readonly ComparedItem[], after: readonly ComparedItem[]): Changes {
   const left = [...before];
   const added: string[] = [];
@@ -37,7 +40,7 @@ export function changesBetween(before: readonly ComparedItem[], after: readonly 
   return { added, removed: left.map(({ name }) => name), changed, unchanged };
 }
 
-/** Joins the changes of several groups of items. Lists each name once, as unchanged only if nothing of it has changed. */
+/** Joins the changes of several groups of items. A name is unchanged only if no group has changed it. */
 export function joinChanges(groups: readonly Changes[]): Changes {
   const all = (kind: keyof Changes) => [...new Set(groups.flatMap((group) => group[kind]))];
   const [added, removed, changed] = [all('added'), all('removed'), all('changed')];

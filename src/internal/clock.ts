@@ -47,10 +47,7 @@ export function withinTime<T>(value: Awaitable<T>, late: Late, clock: Clock): Aw
   return pTimeout(value, { milliseconds: late.timeoutMs, message: late, customTimers: timersOf(clock) });
 }
 
-/**
- * Settles as the promise does, or resolves with undefined after `ms`. Does not use p-timeout, which creates an error in
- * each call.
- */
+/** Settles as the promise does, or resolves with undefined after `ms`. Cheaper than p-timeout. */
 export function withinMs<T>(promise: PromiseLike<T>, ms: number, clock: Clock): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const timer = clock.setTimeout(() => resolve(undefined), ms);
@@ -65,10 +62,7 @@ export function sleep(ms: number, clock: Clock): Promise<void> {
   return new Promise((resolve) => void clock.setTimeout(resolve, ms));
 }
 
-/**
- * Calls `work` repeatedly, `ms` after the previous call has ended, even if it failed. Returns a function that ends the
- * calls.
- */
+/** Calls `work` again `ms` after each call has ended, even if it failed. Returns a function that ends this. */
 export function repeat(work: () => Promise<unknown>, ms: number, clock: Clock): () => void {
   let timer: unknown;
   let isOver = false;

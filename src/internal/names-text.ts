@@ -1,4 +1,4 @@
-/** Returns the names, separated by commas. After the first `most` names, adds only the number of the others. */
+/** Returns the names, separated by commas. More than `most` names end with a number: `a, b and 3 more`. */
 export function namesText(names: readonly string[], most = 5): string {
   const more = names.length - most;
   return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;

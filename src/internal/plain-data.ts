@@ -8,7 +8,7 @@ export interface CloneOptions {
   readonly replace?: ((value: object) => object | undefined) | undefined;
 }
 
-/** Returns a deep copy of plain objects, arrays and bytes, without recursion. Shares all other values. */
+/** Returns a deep copy of plain objects, arrays and bytes. Shares all others, such as class instances. */
 export function cloneData<T>(value: T, options: CloneOptions = {}): T {
   const { copies = new Map<object, object>(), copyBytes = sliceBytes, replace } = options;
   const open: [from: object, to: object][] = [];
@@ -78,18 +78,10 @@ export function isSameData(a: unknown, b: unknown, isEqual?: (left: object, righ
   return true;
 }
 
-/** True if two arrays of bytes are equal. Compares four bytes at a time if both are aligned. */
-export function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {
+function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
-  let done = 0;
-  if (a.byteOffset % 4 === 0 && b.byteOffset % 4 === 0) {
-    const words = a.length >> 2;
-    const left = new Uint32Array(a.buffer, a.byteOffset, words);
-    const right = new Uint32Array(b.buffer, b.byteOffset, words);
-    for (let i = 0; i < words; i++) if (left[i] !== right[i]) return false;
-    done = words * 4;
-  }
-  for (let i = done; i < a.length; i++) if (a[i] !== b[i]) return false;
+  // `every` takes five times as long.
+  for (let at = 0; at < a.length; at += 1) if (a[at] !== b[at]) return false;
   return true;
 }
 
@@ -116,7 +108,7 @@ export function suspectNames(value: object, pattern: RegExp): string[] {
   return [...names].filter((name) => pattern.test(name));
 }
 
-/** Returns the kind of a value that consists only of its own members. Returns undefined for any other value. */
+/** Returns the kind of a value that can be copied by its own members. Returns undefined for any other value. */
 function kindOf(value: object): 'bytes' | 'list' | 'plain' | undefined {
   if (value instanceof Uint8Array) return 'bytes';
   if (Array.isArray(value)) return 'list';

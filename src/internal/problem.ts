@@ -11,8 +11,8 @@ export interface ManifestProblem {
  */
 export interface ManifestDiagnostic {
   /**
-   * `error`: a hook that could block is not active, or a whole package was not loaded. `warning`: something else does
-   * not work as its author intended. `info`: everything works; logged only at level `debug`.
+   * `error`: a hook that can block is not active, or a whole package was not loaded. `warning`: another part does not
+   * work as its author intended. `info`: everything works; logged only at level `debug`.
    */
   readonly level: 'error' | 'warning' | 'info';
   /** The complete message, including the source and the problems. */
@@ -24,10 +24,10 @@ export interface ManifestDiagnostic {
   readonly problems: readonly ManifestProblem[];
 }
 
-/** The place of a problem. */
+/** The file or directory with a problem, and the extension package that it belongs to. */
 export type ProblemPlace = Pick<ManifestDiagnostic, 'extension' | 'source'>;
 
-/** Returns one diagnostic for problems of the same level and place. */
+/** Returns one diagnostic for several problems of the same level in the same file. */
 export function diagnosticOf(
   level: ManifestDiagnostic['level'],
   { extension, source }: ProblemPlace,
@@ -37,7 +37,7 @@ export function diagnosticOf(
   return { level, message, ...(extension === undefined ? {} : { extension }), source, problems };
 }
 
-/** Names the place of a problem: the extension package and its file, or only the file. */
+/** Returns a name for the file with a problem, with its extension package if it belongs to one. */
 export function placeText({ extension, source }: ProblemPlace): string {
   return extension === undefined ? source : `Extension "${extension}" (${source})`;
 }

@@ -13,7 +13,7 @@ export interface Deferred<T> {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Creates a promise that the caller settles, of the class `Type`. */
+/** Creates a promise of the class `Type`, and the functions that settle it. */
 export function createDeferred<T>(Type = Promise): Deferred<T> {
   let resolve!: (value: T) => void;
   let reject!: (reason: unknown) => void;

@@ -1,10 +1,10 @@
 import type { JsonValue } from './json.js';
 import { safeText } from './safe-text.js';
 
-/** The parsed value and the keys that are missing from it, or the reason why parsing failed. */
+/** The parsed value with a list of the keys that it lacks, or the reason why parsing failed. */
 export type JsonReading = { readonly value: JsonValue; readonly lost: readonly LostKey[] } | JsonFault;
 
-/** A key that is missing from the parsed value or whose first value was replaced. */
+/** A key of the document that the parsed value lacks, or of which it has only the last value. */
 export interface LostKey extends JsonPlace {
   /** Path of the key from the root of the document. */
   readonly path: readonly PropertyKey[];

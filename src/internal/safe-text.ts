@@ -30,7 +30,10 @@ const TERMINAL_SEQUENCE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
   /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b(?:\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g;
 
-/** Keeps joiners, which some scripts and emoji need, and a variation selector after a visible character. */
+/**
+ * Matches the invisible characters to remove. Keeps joiners, which some scripts and emoji need, and a variation
+ * selector after a visible character.
+ */
 const UNSEEN =
   /(?![\n\t])\p{Cc}|(?![\u200c\u200d])\p{Cf}|\p{Cs}|(?![\u200c\u200d]|\p{Variation_Selector})\p{Default_Ignorable_Code_Point}|(?<=\p{Default_Ignorable_Code_Point})\p{Variation_Selector}|(?<!\p{Script=Han})[\u{e0100}-\u{e01ef}]/gu;
 

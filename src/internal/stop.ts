@@ -1,8 +1,8 @@
 import type { Awaitable } from './promise.js';
 
 /**
- * A stop request that is cheaper than an AbortController, because it creates its abort signal only on first access.
- * Call `release` to remove the listeners on other signals.
+ * Tells work to stop, as an AbortController does, but cheaper: it creates its abort signal only on first access. Call
+ * `release` to remove the listeners on other signals.
  */
 export class Stop {
   stopped = false;
@@ -39,14 +39,14 @@ export class Stop {
     return () => this.listeners.delete(listener);
   }
 
-  /** Stops when `signal` aborts, with the reason of the signal. With `end`, calls `end` instead. */
+  /** Stops when `signal` aborts, with its reason. If `end` is given, calls it with the reason instead. */
   follow(signal: AbortSignal | undefined, end = (reason: unknown) => this.stop(reason)): void {
     if (!signal) return;
     if (signal.aborted) return end(signal.reason);
     this.releases.push(onAbort(signal, () => end(signal.reason)));
   }
 
-  /** Stops when another Stop does. With `end`, calls `end` instead. */
+  /** Stops when another Stop does, with its reason. If `end` is given, calls it with the reason and does not stop. */
   followStop(other: Stop, end = (reason: unknown) => this.stop(reason)): void {
     this.releases.push(other.onStop(() => end(other.reason)));
   }

@@ -56,8 +56,8 @@ export const CREDENTIAL_NAMES: readonly string[] = [
 ];
 
 /**
- * Names of model providers. A variable whose name begins with one of them may hold a key, because programs name these
- * variables differently.
+ * Names of model providers, as programs put them before a word such as `KEY` or `TOKEN` in the name of a variable.
+ * Programs do not agree on the whole name, so every such combination counts as a key.
  */
 // biome-ignore format: with one name per line, the groups would be lost
 export const PROVIDER_NAMES: readonly string[] = [

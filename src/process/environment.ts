@@ -1,6 +1,7 @@
 import { isObject } from '../internal/json.js';
 import { texts } from '../internal/options/rules.js';
 import type { OptionRule, OptionTable } from '../internal/options/validate.js';
+import { starTest } from '../internal/star-pattern.js';
 import {
   CLOUD_NAMES,
   CREDENTIAL_NAMES,
@@ -13,7 +14,6 @@ import { safePath } from './executable.js';
 
 const isInherited = testOf(INHERITED_NAMES);
 const isCredential = testOf(CREDENTIAL_NAMES);
-const isRefused = testOf(REFUSED_NAMES);
 const isOfCloud = testOf(CLOUD_NAMES);
 const PROVIDER_SECRET = new RegExp(
   `^(?:${PROVIDER_NAMES.join('|')})_(?:\\w+_)?(?:${SECRET_WORDS.join('|')})(?:_\\w+)?$`,
@@ -26,19 +26,13 @@ export type Environment = Readonly<Record<string, string>>;
 export interface EnvironmentSource {
   /** The environment of this process. */
   readonly parent: NodeJS.ProcessEnv;
-  /**
-   * Variables to add, for example the variables that a hook declares. An added variable replaces an inherited variable
-   * of the same name.
-   */
+  /** Variables to add, for example of a hook. An added variable replaces an inherited one of the same name. */
   readonly additions?: Environment | undefined;
   /** Directories that no PATH entry of the child process may lie in, for example the workspace. */
   readonly exclude: readonly string[];
 }
 
-/**
- * Returns the environment of a program that the workspace configures: the variables in `INHERITED_NAMES`, and
- * `additions`.
- */
+/** Returns the environment of a program of the workspace: the variables in `INHERITED_NAMES`, and `additions`. */
 export function workspaceEnvironment(source: EnvironmentSource): Environment {
   return compose(source, isInherited);
 }
@@ -72,10 +66,8 @@ export function userEnvironment(source: EnvironmentSource, inherit: boolean | In
   });
 }
 
-/** True if the variable can make a process run different code, so that configuration must not set it. */
-export function isRefusedName(name: string): boolean {
-  return isRefused(name);
-}
+/** True if a variable such as `NODE_OPTIONS` can change which code a program runs. No configuration may set it. */
+export const isRefusedName: (name: string) => boolean = testOf(REFUSED_NAMES);
 
 /** True if the operating system accepts the string as the name of a variable. */
 export function isVariableName(name: string): boolean {
@@ -97,23 +89,15 @@ function compose(
   return Object.freeze(env);
 }
 
-/**
- * Converts a name so that names are compared without case, as on Windows. Some Unix programs read a variable in either
- * case.
- */
+/** Converts a name for comparisons without case, since some programs read a variable in either case. */
 function fold(name: string): string {
   return name.toUpperCase();
 }
 
 /** Returns a test for names, without case. In a listed name, `*` matches any characters. */
 function testOf(names: readonly string[]): (name: string) => boolean {
-  const tests = names.map((name) =>
-    fold(name)
-      .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
-      .replaceAll('*', '.*'),
-  );
-  const pattern = new RegExp(`^(?:${tests.join('|')})$`, 's');
-  return (name) => pattern.test(fold(name));
+  const tests = names.map((name) => starTest(fold(name)));
+  return (name) => tests.some((test) => test(fold(name)));
 }
 
 /** Returns the application name as a prefix of variable names: upper case, every other character replaced by `_`. */

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { delimiter, extname, isAbsolute, join, resolve, sep } from 'node:path';
 import { isInAny, isInside, realLocation } from './files/location.js';
-import { explainSpawnError, findBadFile, look, type SpawnFailure } from './spawn-failure.js';
+import { findBadFile, look, type SpawnFailure } from './spawn-failure.js';
 
 /** A command to find, and the directories to search. */
 export interface ExecutableSearch {
@@ -23,8 +23,8 @@ export interface Executable {
 }
 
 /**
- * Finds the regular file that a command names, or returns the reason why no file was found. Does not check if the file
- * can be executed: the start of the program reports such a failure.
+ * Finds the regular file that a command names, or returns the reason why no file was found. The start of the program
+ * checks later that the file can be executed.
  *
  * A bare name is searched for in the absolute entries of PATH. Entries and programs inside `exclude` are skipped, both
  * as written and with links followed.
@@ -33,12 +33,8 @@ export function resolveExecutable(search: ExecutableSearch): Executable | { fail
   const { command, base } = search;
   if (!isAbsolute(command) && !command.includes('/') && !command.includes(sep)) return searchPath(search);
   const path = resolve(base, command);
-  try {
-    const failure = findBadFile(path);
-    return failure ? { failure } : { path, realPath: realpathSync.native(path) };
-  } catch (error) {
-    return { failure: explainSpawnError(error, path) };
-  }
+  const failure = findBadFile(path);
+  return failure ? { failure } : { path, realPath: realLocation(path) };
 }
 
 /** Returns the first file with the name that may be executed, or else the first file with the name. */
@@ -71,21 +67,8 @@ export function safePath(path: string | undefined, exclude: readonly string[]): 
   return safePathEntries(path, exclude).join(delimiter);
 }
 
-const MANY_PATHS = 100;
-const knownEntries = new Map<string, readonly string[]>();
-
-/**
- * Returns the entries of a PATH value that may be searched. Caches them by value, which saves a tenth of a start. The
- * cache is safe: anyone who can redirect a directory of PATH later could also put a program into it. The location of
- * the program itself is checked on every call.
- */
+/** Returns the entries of a PATH value that may be searched. */
 function safePathEntries(path = '', exclude: readonly string[]): readonly string[] {
-  const key = [path, ...exclude].join('\0');
-  const known = knownEntries.get(key);
-  if (known !== undefined) return known;
   const roots = [...exclude, ...exclude.map((folder) => realLocation(folder))];
-  const entries = path.split(delimiter).filter((entry) => isAbsolute(entry) && !isInAny(entry, roots));
-  if (knownEntries.size >= MANY_PATHS) knownEntries.clear();
-  knownEntries.set(key, entries);
-  return entries;
+  return path.split(delimiter).filter((entry) => isAbsolute(entry) && !isInAny(entry, roots));
 }

@@ -3,8 +3,9 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { type Clock, systemClock } from '../internal/clock.js';
 import { createDeferred } from '../internal/promise.js';
+import { CapturedOutput } from './captured-output.js';
 import { isOwnGroup, killAtHostExit, killTree } from './host-exit.js';
-import { explainStart, findSpawnFailure, type SpawnFailure, type SpawnTarget } from './spawn-failure.js';
+import { explainSpawnError, findSpawnFailure, type SpawnFailure, type SpawnTarget } from './spawn-failure.js';
 
 /**
  * The signature of `spawn` in node:child_process.
@@ -35,9 +36,9 @@ export interface GroupEnd {
 
 /** Time between SIGTERM and SIGKILL. */
 export const GRACE_MS = 2_000;
-/** Time that the other processes of the group may take to end after the first process has exited. */
+/** Time for the other processes of a group to end by themselves after the first process has exited. */
 const DRAIN_MS = 200;
-/** Time that the group may take to end after SIGKILL. */
+/** Time for the processes of a group to disappear after SIGKILL. */
 const FORCE_MS = 300;
 /** Time between two checks of a group whose first process has exited. */
 const LOOK_MS = 5;
@@ -52,8 +53,8 @@ const STDERR_BYTES = 65_536;
  * See docs/decisions/0020-group-ends-with-its-leader.md.
  */
 export class ProcessGroup {
-  readonly stderr: OutputTail;
-  /** True if the group was signalled because this process is ending. */
+  readonly stderr: CapturedOutput;
+  /** True if the group got a signal because this process is ending. */
   stoppedByHost = false;
   /** Resolves once and never rejects. After `terminate` it resolves within the grace time plus 300 milliseconds. */
   readonly ended: Promise<GroupEnd>;
@@ -74,7 +75,7 @@ export class ProcessGroup {
     this.ended = promise;
     this.resolve = resolve;
     this.clock = options.clock ?? systemClock;
-    this.stderr = new OutputTail(options.stderrBytes ?? STDERR_BYTES);
+    this.stderr = new CapturedOutput(options.stderrBytes ?? STDERR_BYTES, 'last');
     this.release = killAtHostExit((signal) => {
       this.stoppedByHost = true;
       this.kill(signal);
@@ -99,7 +100,7 @@ export class ProcessGroup {
       });
       return new ProcessGroup(child, options);
     } catch (error) {
-      return explainStart(error, options);
+      return explainSpawnError(error, command);
     }
   }
 
@@ -128,7 +129,7 @@ export class ProcessGroup {
       this.options.onStderr?.(bytes);
     });
     child.on('error', (error) => {
-      if (child.pid === undefined) this.settle(explainStart(error, this.options));
+      if (child.pid === undefined) this.settle(explainSpawnError(error, this.options.command));
     });
     child.on('exit', (exitCode, signal) => {
       this.exit = { exitCode, signal };
@@ -162,8 +163,8 @@ export class ProcessGroup {
   }
 
   /**
-   * Settles when the group is empty and its output is read. A process outside the group may hold the output open for
-   * much longer.
+   * Resolves `ended` when no process of the group is left and their output is read. Does not wait for the pipes to
+   * close, because a process outside the group may hold them open for much longer.
    */
   private settleWhenRead(): void {
     const { child } = this;
@@ -202,10 +203,7 @@ function bytesRead({ stdout, stderr }: ChildProcess): number {
   return [stdout, stderr].reduce((sum, pipe) => sum + ((pipe as Partial<Socket> | null)?.bytesRead ?? 0), 0);
 }
 
-/**
- * True if all bytes that arrived at the pipe were passed on. False if nobody reads the pipe, because unread bytes may
- * be left in it.
- */
+/** True if all bytes that arrived at the pipe were passed on. False if nobody reads the pipe. */
 function isRead(pipe: Readable | null): boolean {
   return pipe === null || pipe.destroyed || (pipe.readableFlowing === true && pipe.readableLength === 0);
 }
@@ -218,25 +216,4 @@ function isHeld(pipe: Readable | null | undefined): boolean {
 /** Returns a chunk of output as bytes. Streams of an injected `spawn` may emit strings. */
 export function bytesOf(chunk: Buffer | string): Buffer {
   return typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-}
-
-/** Keeps the last bytes of a stream, up to a limit. */
-export class OutputTail {
-  private bytes: Buffer = Buffer.alloc(0);
-  /** True if the stream was longer than the limit. */
-  truncated = false;
-
-  constructor(private readonly limit: number) {}
-
-  push(chunk: Buffer): void {
-    const whole = Buffer.concat([this.bytes, chunk]);
-    this.truncated ||= whole.length > this.limit;
-    this.bytes = whole.subarray(-this.limit);
-  }
-
-  /** Returns the bytes decoded as UTF-8. Leaves out a character that the limit cut in two. */
-  text(): string {
-    const text = this.bytes.toString('utf8');
-    return this.truncated ? text.replace(/^\uFFFD{1,3}/, '') : text;
-  }
 }

@@ -1,5 +1,6 @@
 import { systemClock } from '../internal/clock.js';
 import { onAbort } from '../internal/stop.js';
+import { CapturedOutput } from './captured-output.js';
 import { bytesOf, type GroupOptions, ProcessGroup } from './process-group.js';
 import type { SpawnFailure } from './spawn-failure.js';
 
@@ -10,9 +11,7 @@ export interface RunProcessOptions extends Omit<GroupOptions, 'stderrBytes'> {
    * rejects, the process is ended and the error is thrown to the caller.
    */
   readonly stdin?: string | Uint8Array | (() => string | Promise<string>) | undefined;
-  /**
-   * Time limit in milliseconds, after which the process group is terminated. The result follows within three seconds.
-   */
+  /** Milliseconds after which the process group is terminated. The result follows within three seconds. */
   readonly timeoutMs: number;
   /** Time between SIGTERM and SIGKILL. Default 2,000; longer times are not supported. */
   readonly graceMs?: number | undefined;
@@ -23,9 +22,7 @@ export interface RunProcessOptions extends Omit<GroupOptions, 'stderrBytes'> {
 
 /** The result of one run of a program. */
 export interface ProcessResult {
-  /**
-   * The reason why the program ended. `exited` is the only normal end; `output-limit` means too much standard output.
-   */
+  /** The way in which the program ended. `output-limit`: it wrote more than 1 MiB to standard output. */
   readonly outcome: 'exited' | 'signaled' | 'timed-out' | 'aborted' | 'output-limit' | 'spawn-failed';
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -37,7 +34,7 @@ export interface ProcessResult {
   readonly failure: SpawnFailure | undefined;
   /** True if a process outside the group still held the output open. That process was not killed. */
   readonly detachedChild: boolean;
-  /** True if the program was signalled because this process is ending. */
+  /** True if the program got a signal because this process is ending. */
   readonly stoppedByHost: boolean;
   readonly durationMs: number;
 }
@@ -60,7 +57,7 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
   const startedAt = clock.now();
   const group = ProcessGroup.start(options);
   if (!(group instanceof ProcessGroup)) return notRun('spawn-failed', group);
-  const stdout = new OutputHead(STDOUT_BYTES);
+  const stdout = new CapturedOutput(STDOUT_BYTES, 'first');
   let cause: Cause | undefined;
   const stop = (why: Cause) => {
     if (group.exited) return;
@@ -93,7 +90,7 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
 }
 
 interface StdoutReader {
-  readonly stdout: OutputHead;
+  readonly stdout: CapturedOutput;
   readonly options: RunProcessOptions;
   readonly stop: () => void;
 }
@@ -134,28 +131,4 @@ function stopAt({ timeoutMs, signal, clock = systemClock }: RunProcessOptions, s
     clock.clearTimeout(timer);
     forget();
   };
-}
-
-/** Keeps the first bytes of a stream, up to a limit. */
-class OutputHead {
-  private readonly chunks: Buffer[] = [];
-  private size = 0;
-  /** True if the stream was longer than the limit. */
-  truncated = false;
-
-  constructor(private readonly limit: number) {}
-
-  push(chunk: Buffer): void {
-    const room = this.limit - this.size;
-    if (chunk.length > room) this.truncated = true;
-    if (room <= 0) return;
-    this.chunks.push(chunk.subarray(0, room));
-    this.size += Math.min(chunk.length, room);
-  }
-
-  /** Returns the bytes decoded as UTF-8. Leaves out a character that the limit cut in two. */
-  text(): string {
-    const text = Buffer.concat(this.chunks).toString('utf8');
-    return this.truncated ? text.replace(/\uFFFD$/, '') : text;
-  }
 }

@@ -39,19 +39,22 @@ const isWindows = process.platform === 'win32';
 const NAME_START = isWindows ? 1 : 0;
 
 /**
- * Returns the reason why a target cannot be started, if a check of its names and its file shows one.
+ * Returns the reason why a target cannot be started, if a check of its names, its file and its directory shows one. The
+ * system reports the same code for a missing program, interpreter and directory.
  *
  * Synchronous, so that little time passes between the check and the start. See
  * docs/decisions/0022-no-hidden-shell.md.
  */
-export function findSpawnFailure({ command, env }: SpawnTarget): SpawnFailure | undefined {
+export function findSpawnFailure({ command, cwd, env }: SpawnTarget): SpawnFailure | undefined {
   if (!isAbsolute(command)) {
     const message = `The command must be an absolute path, got "${command}"`;
     return failure('bad-argument', message, 'Resolve it with `resolveExecutable`.');
   }
   if (Object.keys(env).some((name) => name === '' || name.includes('=', NAME_START)))
     return failure('bad-argument', 'The name of a variable must not be empty or contain "="', 'Rename the variable.');
-  return findBadExecutable(command);
+  const bad = findBadExecutable(command);
+  if (bad !== undefined || cwd === undefined || cwd.includes('\0') || isFolder(cwd)) return bad;
+  return failure('cwd-missing', `The working directory ${cwd} is missing`, 'Create the directory, or use another one.');
 }
 
 /** True if the path is a directory. Follows links. */
@@ -68,27 +71,28 @@ export function look(path: string | Buffer): Stats | undefined {
   }
 }
 
-/** Returns the failure of a path that is not a regular file. Throws if the path is missing. Follows links. */
+/** Returns the failure of a path that is missing or not a regular file. Follows links. */
 export function findBadFile(path: string): SpawnFailure | undefined {
-  const found = statSync(path);
-  if (found.isFile()) return undefined;
-  const [code, problem] = found.isDirectory()
-    ? (['is-directory', 'is a directory'] as const)
-    : (['not-executable', 'is not a regular file'] as const);
-  return failure(code, `${path} ${problem}`, 'Give the path of a program.');
+  try {
+    const found = statSync(path);
+    if (found.isFile()) return undefined;
+    const [code, problem] = found.isDirectory()
+      ? (['is-directory', 'is a directory'] as const)
+      : (['not-executable', 'is not a regular file'] as const);
+    return failure(code, `${path} ${problem}`, 'Give the path of a program.');
+  } catch (error) {
+    return explainSpawnError(error, path);
+  }
 }
 
 /** Returns the reason why a file cannot be executed. Undefined if no reason is found. */
 export function findBadExecutable(path: string): SpawnFailure | undefined {
-  try {
-    const bad = findBadFile(path);
-    if (bad !== undefined || isWindows) return bad;
-    if ((statSync(path).mode & 0o111) === 0)
-      return failure('not-executable', `${path} is not executable`, `Run: chmod +x ${path}`);
-    return findBadFormat(path);
-  } catch (error) {
-    return explainSpawnError(error, path);
-  }
+  const bad = findBadFile(path);
+  if (bad !== undefined || isWindows) return bad;
+  const found = look(path);
+  return found !== undefined && (found.mode & 0o111) === 0
+    ? failure('not-executable', `${path} is not executable`, `Run: chmod +x ${path}`)
+    : findBadFormat(path);
 }
 
 /** Refuses a script without `#!`, because `execvp` would run it in a shell that nobody asked for. */
@@ -157,15 +161,6 @@ export function explainSpawnError(error: unknown, command: string): SpawnFailure
 export function findResourceFailure(error: unknown): SpawnFailure | undefined {
   const [code, hint] = explanationOf(error) ?? [];
   return code === 'no-resources' && hint !== undefined ? failure(code, describeError(error), hint) : undefined;
-}
-
-/**
- * Describes an error of starting a target. Checks the directory, because the system reports the same code for a missing
- * directory and a missing program.
- */
-export function explainStart(error: unknown, { command, cwd }: Pick<SpawnTarget, 'command' | 'cwd'>): SpawnFailure {
-  if (cwd === undefined || isFolder(cwd) || cwd.includes('\0')) return explainSpawnError(error, command);
-  return failure('cwd-missing', `The working directory ${cwd} is missing`, 'Create the directory, or use another one.');
 }
 
 function failure(code: SpawnFailureCode, message: string, hint: string): SpawnFailure {

@@ -9,7 +9,10 @@ export type HookName = Exclude<
   'name' | 'priority' | 'onFailure' | 'timeoutMs' | 'holdStream' | 'tools'
 >;
 
-/** Settings of a recorded lifecycle, and hooks that run after they are logged. A missing hook passes through. */
+/**
+ * The settings of a recorded lifecycle, and its own hooks. Each hook runs after its call is logged; a hook that is
+ * missing changes nothing.
+ */
 export interface RecordedLifecycle<Context = unknown> extends Omit<AgentLifecycle<Context>, 'name'> {
   /** The hooks to record. Default: all hooks. */
   readonly only?: readonly HookName[] | undefined;
@@ -24,8 +27,9 @@ interface EventSource {
 /** Records hooks and events in order. */
 export interface Recorder {
   /**
-   * The log, one line per call. A hook gives `audit.beforeModel`. A wrap gives `audit.wrapModelCall>` before and
-   * `<audit.wrapModelCall` after, with ` threw` added if it threw. An event gives its type.
+   * The log, one line per call. `audit.beforeModel` is a hook of the lifecycle `audit`. A wrap has two lines:
+   * `audit.wrapModelCall>` before and `<audit.wrapModelCall` after, with ` threw` added if it threw. An event gives its
+   * type.
    */
   readonly log: readonly string[];
   /** The events passed to `listen`. */
@@ -33,13 +37,11 @@ export interface Recorder {
   /** Creates a lifecycle that logs its hooks under this name, and otherwise changes nothing. */
   lifecycle<Context = unknown>(name: string, behaviour?: RecordedLifecycle<Context>): AgentLifecycle<Context>;
   /**
-   * Records an event: `agent.on('model-end', record.listen)`. Also accepts the events of a stream, which are recorded
-   * when they are read, after hooks that ran in the meantime.
+   * Records an event: `agent.on('model-end', record.listen)`. Also accepts the events of a stream. These are logged
+   * when the stream is read, so hooks may be logged earlier than an event that happened before them.
    */
   readonly listen: (event: AgentEvent) => void;
-  /**
-   * Records every event of an agent in exact order with the hooks. Delta events are left out unless `deltas` is true.
-   */
+  /** Records every event of an agent in order with the hooks. Delta events are recorded only with `deltas`. */
   listenTo(agent: EventSource, options?: { readonly deltas?: boolean }): void;
   /** Empties `log` and `events`. */
   clear(): void;

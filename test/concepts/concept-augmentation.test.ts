@@ -230,14 +230,6 @@ describe('failed lookups', () => {
     ]);
   });
 
-  test('cuts contexts at a million characters, with a mark', async () => {
-    const { received } = await augmentedRun({ topic: '[[A]]' }, { buildContext: () => 'a'.repeat(1_000_001) });
-
-    expect(received).toEqual([
-      { topic: '[[A]]', _maenifold_context: `${'a'.repeat(1_000_000)}… (1000001 characters)` },
-    ]);
-  });
-
   test('S2-5.3: a missing program is logged as a skip, not as a failure', async () => {
     const missing = Object.assign(new Error('spawn maenifold ENOENT'), { code: 'ENOENT' });
     const { received, log } = await augmentedRun(
@@ -377,7 +369,10 @@ test('S2-1.1: augments every tool without configuration for a tool', async () =>
   });
   await agent.run('go');
 
-  expect(received).toEqual([{ query: `${block('about a')}\n\n[[a]]` }, { message: `${block('about b')}\n\n[[b]]` }]);
+  // Both calls run at the same time, so either may come first.
+  expect(new Set(received)).toEqual(
+    new Set([{ query: `${block('about a')}\n\n[[a]]` }, { message: `${block('about b')}\n\n[[b]]` }]),
+  );
 });
 
 test('S2-4.1d: a thrown value whose properties throw fails only its own concept', async () => {

@@ -11,7 +11,7 @@ import type { ExtensionState } from '../state/extension-state.js';
 import type { StateCodec } from '../state/state-codec.js';
 import type { StateSite } from '../state/store-calls.js';
 
-/** The running callback of a context. */
+/** The callback that a context belongs to. */
 export interface CallbackSite {
   readonly id: string;
   readonly run: ExtensionRun;
@@ -24,7 +24,10 @@ export interface CallbackSite {
 
 type Decoder<T> = StandardSchema<unknown, T> | StateCodec<T>;
 
-/** The context of one callback. Members are created when they are first read, and work after destructuring. */
+/**
+ * The context that one callback receives. The state methods are getters that return functions, so they also work after
+ * `const { getState } = context`.
+ */
 export class CallbackContext implements ExtensionContext {
   readonly #callback: CallbackSite;
   #tools: readonly ToolSpec[] | undefined = undefined;

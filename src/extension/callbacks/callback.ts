@@ -20,9 +20,10 @@ export interface CallbackCall<Result> {
 }
 
 /**
- * Calls a callback within its time limit. Logs a failure and resolves to undefined. Also resolves to undefined if the
- * extension was unregistered in the meantime, or is set aside. Rejects only if the run was aborted, or if the state store
- * failed and `onStateFailure` is `throw`.
+ * Calls a callback within its time limit. Resolves to undefined if the callback fails, which is logged, or if its
+ * extension is unregistered or set aside.
+ *
+ * Rejects only if the run was aborted, or if the state store failed and `onStateFailure` is `throw`.
  */
 export async function runCallback<Result>(
   run: ExtensionRun,
@@ -52,7 +53,7 @@ class Callback {
     readonly registration: Registration,
     readonly name: CallbackName,
   ) {
-    this.startedAt = run.settings.metrics.isOn ? this.now() : 0;
+    this.startedAt = this.now();
   }
 
   get id(): string {
@@ -73,11 +74,12 @@ class Callback {
 
   /** Waits for the callback's promise. Rejects if the run aborts or the time limit passes first. */
   async bound(returned: PromiseLike<unknown>): Promise<unknown> {
-    const { clock } = this.run.run;
-    const timeoutMs = this.run.budget.limitFor(this.run.settings.timeoutMs);
+    const { run } = this;
+    const { clock } = run.run;
+    const timeoutMs = Math.max(1, Math.min(run.settings.timeoutMs, run.leftMs));
     const stop = this.follow();
     const expire = () => {
-      this.run.budget.spend(timeoutMs);
+      run.leftMs -= timeoutMs;
       stop.stop(new TimeoutExceededError(`${this.name} of extension "${this.id}"`, timeoutMs));
     };
     const timer = clock.setTimeout(expire, timeoutMs);
@@ -122,16 +124,19 @@ class Callback {
   }
 
   private report(outcome: string): void {
-    const { metrics } = this.run.settings;
-    if (!metrics.isOn) return;
-    metrics.called({ name: this.name, id: this.id, outcome, durationMs: this.now() - this.startedAt });
+    this.run.settings.metrics.called({
+      name: this.name,
+      id: this.id,
+      outcome,
+      durationMs: this.now() - this.startedAt,
+    });
   }
 
   private now(): number {
     return this.run.run.clock.now();
   }
 
-  /** Created on first use, because most callbacks neither return a promise nor read their signal. */
+  /** Returns the stop request of the callback. Created on first use, because most callbacks need none. */
   private follow(): Stop {
     if (this.stop === undefined) {
       this.stop = new Stop();

@@ -8,7 +8,7 @@ interface HealthRun {
   readonly logger: Logger;
 }
 
-/** Decides when an extension that keeps failing is set aside. */
+/** The options of `setAside`: when an extension that keeps failing is set aside. */
 export interface HealthSettings {
   /** The number of consecutive failures after which the extension is set aside. */
   readonly failures: number;

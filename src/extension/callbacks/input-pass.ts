@@ -57,9 +57,11 @@ function acceptMessages(returned: unknown, messages: readonly Message[]): Input 
 }
 
 /**
- * Keeps the original of each unchanged message, so that a session does not store it again, and copies all others. A
- * message that is not a view is compared with up to three originals. These are the message after the last match, then
- * the messages at its position, counted from the end and from the start.
+ * Returns the messages of a callback, with the original of each unchanged message, by which the agent recognizes it.
+ * Copies all others.
+ *
+ * A message that is not a frozen copy is compared with up to three originals. These are the one after the last match,
+ * and the two at its position from the start and from the end.
  */
 function adopt(returned: readonly Message[], current: readonly Message[]): readonly Message[] {
   const shift = current.length - returned.length;

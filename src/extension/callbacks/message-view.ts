@@ -1,51 +1,46 @@
 import { cloneData, isSameData, sliceBytes } from '../../internal/plain-data.js';
 import type { Message } from '../../model/message.js';
 
-/** Maps each object inside a view to the object that it was copied from. */
+/** Maps each object inside a frozen copy of a message to the object that it was copied from. */
 const originals = new WeakMap<object, object>();
-/** Messages are long-lived, so each keeps its view for later callbacks, extensions and runs. */
+/** The frozen copy of each message, which later callbacks, extensions and runs reuse. */
 const kept = new WeakMap<Message, MessageView>();
 
 interface MessageView {
   readonly view: Message;
-  /** Bytes cannot be frozen, so this view must not be shared. */
+  /** True if the message has bytes. Bytes cannot be frozen, so each callback gets its own copy of such a message. */
   readonly hasBytes: boolean;
 }
 
-/** A conversation, and its view that all callbacks can share. */
+/** A conversation, with the frozen copy of each message. */
 export interface ConversationView {
   readonly messages: readonly Message[];
   readonly views: readonly MessageView[];
-  /** Absent if a message has bytes. */
-  readonly shared: readonly Message[] | undefined;
 }
 
-/** Makes the view of a conversation. A message keeps its view until its data changes. */
+/** Makes the frozen copies of the messages. Reuses the copy of a message whose data has not changed. */
 export function viewConversation(messages: readonly Message[]): ConversationView {
-  const views = messages.map(viewOf);
-  const canShare = views.every(({ hasBytes }) => !hasBytes);
-  return { messages, views, shared: canShare ? Object.freeze(views.map(({ view }) => view)) : undefined };
+  return { messages, views: messages.map(viewOf) };
 }
 
 /** Returns the frozen messages for one callback. Bytes are copied when the callback reads them. */
-export function viewForCallback({ messages, views, shared }: ConversationView): readonly Message[] {
-  if (shared !== undefined) return shared;
+export function viewForCallback({ messages, views }: ConversationView): readonly Message[] {
   return Object.freeze(
     views.map(({ view, hasBytes }, index) => (hasBytes ? makeView(messages[index] as Message, hideBytes) : view)),
   );
 }
 
-/** Returns true if a value is a view of the original, or has equal data. */
+/** Returns true if a value is the frozen copy of the original message, or has equal data. */
 export function isUnchanged(original: Message, value: Message): boolean {
   return isEqual(original, value) || isSameData(original, value, isEqual);
 }
 
-/** Returns the message that a view was made of. */
+/** Returns the message that a frozen copy was made of, or undefined for any other message. */
 export function originalOf(view: Message): Message | undefined {
   return originals.get(view) as Message | undefined;
 }
 
-/** Returns a deep copy of a message. The parts that come from a view are replaced by their originals. */
+/** Returns a deep copy of a message from a callback. Frozen parts of it become the original parts again. */
 export function copyReturned(message: Message): Message {
   return cloneData(message, { replace: (value) => originals.get(value) });
 }

@@ -12,10 +12,7 @@ import { runCallback } from './callback.js';
 import { editBetween, editContent, type TextEdit, textIn } from './text-edit.js';
 import { acceptText } from './text-result.js';
 
-/**
- * Passes a response through `onLlmOutput`, then its tags through `onTag`, then the text between them through
- * `onPlainText`.
- */
+/** Calls `onLlmOutput` for a response, then `onTag` for its tags, then `onPlainText` for the text between them. */
 export async function passOutput(run: ExtensionRun, response: ModelResponse): Promise<ModifyAction | undefined> {
   const original = textIn(response.content);
   const whole: Whole = { text: original, annotations: undefined, end: undefined };

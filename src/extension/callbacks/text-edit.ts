@@ -54,7 +54,7 @@ export function editContent(content: readonly AssistantPart[], edits: readonly T
 interface EditState {
   readonly edits: readonly TextEdit[];
   next: number;
-  /** Start index of the current part in the joined text. */
+  /** Index in the joined text at which the current part starts. */
   offset: number;
   /** Index in the joined text up to which all characters are copied or replaced. */
   done: number;

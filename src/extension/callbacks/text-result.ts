@@ -1,7 +1,10 @@
 import { HookResultInvalidError } from '../../errors.js';
 import { isShortCircuit, type ShortCircuit } from '../short-circuit.js';
 
-/** Checks the return value of `onPlainText` or `onTag`. Returns `null` for no change. */
+/**
+ * Returns a check for the return value of `onPlainText` or `onTag`. The check returns `null` if the callback changes
+ * nothing, and throws on a value of the wrong type.
+ */
 export function acceptText(callback: string) {
   return (returned: unknown): string | ShortCircuit | null => {
     if (returned === undefined) return null;

@@ -13,7 +13,7 @@ const ID = /^[A-Za-z0-9-]{1,64}$/;
 /** A tag name, a prefix of tag names followed by `*`, or `*` for every tag. */
 const TAG_PATTERN = /^(?:[\p{L}_][\p{L}\p{N}_.:-]*\*?|\*)$/u;
 
-/** The allowed members of each condition object, by its `type`. The first two members are required. */
+/** The members of each condition object, by its `type`. The first two are required, the third is optional. */
 const CONDITIONS: Readonly<Record<string, readonly [type: string, subject: string, value?: string]>> = {
   tag_present: ['type', 'tag'],
   state_value: ['type', 'key', 'equals'],

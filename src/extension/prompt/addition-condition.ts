@@ -18,8 +18,7 @@ export interface ConditionCase {
 }
 
 /**
- * Returns true if a condition is met. A condition that throws, times out or returns a non-boolean is logged and not
- * met.
+ * Returns true if a condition is met. If the condition fails or does not return a boolean, logs it and returns false.
  */
 export async function isMet(run: ExtensionRun, { registration, condition, messages }: ConditionCase): Promise<boolean> {
   const met = await runCallback(run, registration, {
@@ -69,7 +68,7 @@ function hasTag({ handledTags }: ExtensionRun, tag: string, messages: readonly M
 
 const EVERY_TAG = { isWanted: () => true, isWantedInCode: () => false };
 
-/** Messages are immutable, so each is scanned once. */
+/** The tag names in each message. A message never changes, so it is scanned once. */
 const tagsByMessage = new WeakMap<Message, ReadonlySet<string>>();
 
 /** Returns the tag names in a user or assistant message. Tool results and instructions do not count. */

@@ -1,9 +1,7 @@
-import type { Awaitable } from '../../internal/promise.js';
 import type { ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import { withMessages } from '../../model/lazy-signal.js';
 import type { Message, UserMessage } from '../../model/message.js';
-import type { PromptAddition } from '../definition.js';
-import { type PositionedTexts, textsByPosition } from '../plan.js';
+import type { AdditionPosition, PromptAddition } from '../definition.js';
 import type { ExtensionRun } from '../run.js';
 import { isMet } from './addition-condition.js';
 import { guidanceFor } from './tool-guidance.js';
@@ -12,10 +10,14 @@ import { guidanceFor } from './tool-guidance.js';
  * Returns the request with the prompt additions and tool guidance of every extension. In each position, additions are
  * sorted by extension id, then in the order of declaration. Empty lines separate them.
  */
-export function assemblePrompt(run: ExtensionRun, request: ModelCallRequest): Awaitable<ModelCallRequest> {
-  const { additions, fixedTexts } = run.plan;
-  if (fixedTexts !== undefined && !additions.some(({ removed }) => removed)) return withTexts(run, request, fixedTexts);
-  return metAdditions(run, request.messages).then((met) => withTexts(run, request, textsByPosition(met)));
+export async function assemblePrompt(run: ExtensionRun, request: ModelCallRequest): Promise<ModelCallRequest> {
+  const met = await metAdditions(run, request.messages);
+  const at = (position: AdditionPosition) =>
+    met.filter((it) => it.position === position && it.content !== '').map(({ content }) => content);
+  const messages = inUser(request.messages, at('user_prefix'), at('user_suffix'));
+  const guidance = run.plan.guidance.length > 0 ? guidanceFor(run, request.tools) : [];
+  const assembled = inSystem(messages, at('system_prefix'), [...at('system_suffix'), ...guidance]);
+  return assembled === request.messages ? request : withMessages(request, assembled);
 }
 
 /** Returns the additions whose conditions are met, without those of unregistered extensions. */
@@ -29,14 +31,6 @@ async function metAdditions(run: ExtensionRun, messages: readonly Message[]): Pr
     }
   }
   return met;
-}
-
-function withTexts(run: ExtensionRun, request: ModelCallRequest, texts: PositionedTexts): ModelCallRequest {
-  const messages = inUser(request.messages, texts.user_prefix, texts.user_suffix);
-  const guidance = run.plan.guidance.length > 0 ? guidanceFor(run, request.tools) : [];
-  const suffix = guidance.length > 0 ? [...texts.system_suffix, ...guidance] : texts.system_suffix;
-  const assembled = inSystem(messages, texts.system_prefix, suffix);
-  return assembled === request.messages ? request : withMessages(request, assembled);
 }
 
 type Texts = readonly string[];

@@ -1,40 +1,32 @@
 import { entryBytes } from '../../state/state-key.js';
 import type { SessionStateEntry, StateChange, StatePolicy, StateView } from '../../state/state-store.js';
 
-/** A write that the store does not have yet. `calls` is the number of calls that the store must still count. */
-export type PendingWrite = SessionStateEntry & { readonly calls: number };
-
-/** One key of an extension. */
+/** One key of an extension in a session, with what this process knows about its value. */
 export interface CachedValue {
   readonly extension: string;
   readonly key: string;
-  /**
-   * The current value, even if the store does not have it yet. Null: the key is absent. Undefined: the value is
-   * unknown.
-   */
+  /** The current value, even if the store does not have it yet. Null if absent, undefined if unknown. */
   value: string | null | undefined;
   /** The value that callbacks saw last, when they read or wrote it. Undefined until a callback has read the key. */
   seen: string | null | undefined;
   /** The write that the store does not have yet. `isNew` is true if the key is absent in the store. */
-  pending: (PendingWrite & { readonly isNew: boolean }) | undefined;
+  pending: (SessionStateEntry & { readonly isNew: boolean }) | undefined;
   /** True if the value was read, and the store must restart its lifetime. */
   isUsed: boolean;
 }
 
 const EMPTY: StateView = { bytes: 0, extensions: {}, values: [], complete: [] };
 
-/** The values and sizes of one session as far as a process knows them, and the changes that the store does not have. */
+/** The state of one session as far as this process knows it, with the writes that the store does not have yet. */
 export class CachedValues {
   /** The time of the last read. */
   readAt = Number.NEGATIVE_INFINITY;
-  /**
-   * Grows when values are forgotten or a write has reached the store. A read that began at a lower version is repeated.
-   */
+  /** Grows when values are forgotten or written to the store. A read that began earlier is then repeated. */
   version = 0;
   private readonly entries = new Map<string, CachedValue>();
   private bytes = 0;
   private extensions = new Map<string, number>();
-  /** The extensions of which every key is known. */
+  /** The extensions for which this process knows every key, so that an unknown key is absent. */
   private complete = new Set<string>();
 
   /** While `isLocal` is true, the store has no state of the session. */
@@ -75,12 +67,12 @@ export class CachedValues {
     return { stored: true, evicted: [], bytesBefore: this.bytes - added, bytesAfter: this.bytes };
   }
 
-  /** Sets a value that is sent to the store later. `calls` is the number of calls that the store then counts. */
-  putLater(entry: CachedValue, value: string, calls: number): StateChange {
+  /** Sets a value that is sent to the store later. */
+  putLater(entry: CachedValue, value: string): StateChange {
     const { extension, key, pending: earlier } = entry;
     const ifValue = earlier === undefined ? entry.seen : earlier.ifValue;
     const isNew = earlier?.isNew ?? this.valueOf(entry) === null;
-    entry.pending = { extension, key, value, ifValue, isNew, calls: (earlier?.calls ?? 0) + calls };
+    entry.pending = { extension, key, value, ifValue, isNew };
     return this.put(entry, value);
   }
 
@@ -95,7 +87,10 @@ export class CachedValues {
     for (const entry of this.list('pending')) this.put(entry, entry.pending?.value ?? '');
   }
 
-  /** Forgets one key, the keys of an extension, or all keys. Returns the number of keys that the store never had. */
+  /**
+   * Forgets one key, the keys of an extension, or all keys, with their pending writes. Returns the number of keys that
+   * the store never had.
+   */
   drop(extension?: string, key?: string): number {
     let count = 0;
     for (const [id, entry] of this.entries) {

@@ -1,8 +1,6 @@
-import { TimeoutExceededError } from '../../errors.js';
 import type { StateEntry, StateScope, StateStats } from '../../state/state-store.js';
 import { isStandardSchema, type StandardSchema } from '../../tools/standard-schema.js';
-import { StateStoreError } from '../error.js';
-import { SessionCache, type WriteResult } from './session-cache.js';
+import { SessionCache } from './session-cache.js';
 import { decodeState, encodeState, type StateCodec } from './state-codec.js';
 import { type StateSettings, StoreAccess } from './store-access.js';
 import type { StateSite, StateWrite } from './store-calls.js';
@@ -18,7 +16,7 @@ export interface StateUpdate<T> {
   readonly check: () => void;
 }
 
-/** A run that uses state. */
+/** A run whose extensions use state. */
 export interface StateRun {
   readonly session: string;
   /** The extensions that act in the run. */
@@ -27,18 +25,12 @@ export interface StateRun {
   readonly isNew: boolean;
 }
 
-/** Other processes may change the value between the read and the write of an update. */
-const UPDATE_ATTEMPTS = 100;
-
-/**
- * The state of all extensions of a registry. Each operation keeps the limits and the timeout, or rejects with a typed
- * error.
- */
+/** The state of all extensions of a registry. A call that exceeds a limit or the timeout rejects. */
 export class ExtensionState {
   private readonly access: StoreAccess;
   /** The state of the sessions in which a run uses state, if the store has batches. */
   private readonly caches = new Map<string, SessionCache>();
-  /** The last update of each value that is being updated. Updates of one process wait for one another. */
+  /** The last unfinished update of each value, by key. The next update of the value waits for it. */
   private readonly updating = new Map<string, Promise<unknown>>();
 
   constructor(settings: StateSettings) {
@@ -60,7 +52,7 @@ export class ExtensionState {
     return true;
   }
 
-  /** Ends a run that another attempt continues. Drops its writes, because that attempt repeats them. */
+  /** Ends an attempt of a durable run without sending its writes. The next attempt repeats them. */
   abandon(session: string): void {
     const cache = this.caches.get(session);
     if (cache === undefined) return;
@@ -106,9 +98,9 @@ export class ExtensionState {
   }
 
   private async write(scope: StateScope, entry: StateEntry, site: StateSite): Promise<void> {
-    const { isPending }: WriteResult = await this.placeOf(scope).set(scope, entry, site);
+    await this.placeOf(scope).set(scope, entry, site);
     site.written?.push({ extension: scope.extension, key: entry.key, value: entry.value });
-    if (!isPending) this.access.count('set', scope.extension);
+    this.access.count('set', scope.extension);
   }
 
   /**
@@ -119,7 +111,7 @@ export class ExtensionState {
     const id = JSON.stringify([scope.extension, scope.session, change.key]);
     const before = this.updating.get(id) ?? Promise.resolve();
     const update = before.then(() => this.attemptUpdate(scope, change, site));
-    const last = update.then(ignore, ignore);
+    const last = Promise.allSettled([update]);
     this.updating.set(id, last);
     try {
       return await update;
@@ -138,21 +130,21 @@ export class ExtensionState {
     site.logger.info(`Extension "${extension}" cleared ${what} in session "${session}".`, details);
   }
 
-  /** Returns the cache of a session that a run uses, if the store has batches. Otherwise returns the store. */
+  /** Returns the cache of the session, or the store if the session has no cache. */
   private placeOf({ session }: StateScope): SessionCache | StoreAccess {
     return this.caches.get(session) ?? this.access;
   }
 
   /** Removes all state of an extension after its unfinished writes. Resolves to the number of removed values. */
   async clearExtension(extension: string, site: StateSite): Promise<number> {
-    const dropped = [...this.caches.values()].map((cache) => cache.drop(extension));
+    const dropped = [...this.caches.values()].map((cache) => cache.values.drop(extension));
     const cleared = await this.access.clearExtension(extension, site);
     return dropped.reduce((sum, count) => sum + count, cleared);
   }
 
   /** Removes the state of a session after its unfinished writes. Resolves to the number of removed values. */
   async clearSession(session: string, site: StateSite): Promise<number> {
-    const dropped = this.caches.get(session)?.drop() ?? 0;
+    const dropped = this.caches.get(session)?.values.drop() ?? 0;
     return dropped + (await this.access.clearSession(session, site));
   }
 
@@ -171,7 +163,8 @@ export class ExtensionState {
     site: StateSite,
   ): Promise<T> {
     const codec = as === undefined || isStandardSchema(as) ? undefined : (as as StateCodec<T>);
-    for (let attempt = 0; attempt < UPDATE_ATTEMPTS; attempt += 1) {
+    // Other processes may change the value between the read and the write. `check` ends the attempts of a late callback.
+    for (;;) {
       const text = await this.placeOf(scope).get(scope, key, site);
       check();
       const value = update(text === undefined ? undefined : await decodeState(key, text, as));
@@ -181,12 +174,5 @@ export class ExtensionState {
       this.access.count('update', scope.extension);
       return value;
     }
-    const problem = new TimeoutExceededError(
-      `update of state "${key}" (${UPDATE_ATTEMPTS} attempts, each overtaken by another write)`,
-      0,
-    );
-    throw new StateStoreError('update', problem);
   }
 }
-
-function ignore(): void {}

@@ -1,18 +1,14 @@
 import { checkStateKey } from '../../state/state-key.js';
-import type { StateChange, StateEntry, StateScope } from '../../state/state-store.js';
-import { type CachedValue, CachedValues, type PendingWrite } from './cached-values.js';
+import type { SessionStateEntry, StateChange, StateEntry, StateScope } from '../../state/state-store.js';
+import { type CachedValue, CachedValues } from './cached-values.js';
 import type { StoreAccess } from './store-access.js';
 import type { StateSite } from './store-calls.js';
 
-/** Values that were read longer ago are read again, so that a long run sees the writes of other processes. */
+/** After this time, values are read from the store again, so that a long run sees the writes of other processes. */
 const REFRESH_MS = 10_000;
-/** The result of a write. */
-export interface WriteResult {
-  /** True if the value was refused because of its condition. */
-  readonly conflict?: boolean | undefined;
-  /** True if the next flush sends the value to the store. */
-  readonly isPending?: boolean | undefined;
-}
+
+/** The result of a write, which the next flush may send to the store. */
+type WriteResult = Pick<StateChange, 'conflict'>;
 
 /**
  * The state of one session during its runs in this process. Reads the values of all extensions in one call when a
@@ -21,7 +17,7 @@ export interface WriteResult {
 export class SessionCache {
   /** The number of runs that use the cache. */
   runs = 0;
-  private readonly values: CachedValues;
+  readonly values: CachedValues;
   /** The extensions whose values the next read includes. */
   private readonly wanted = new Set<string>();
   private reading: Promise<void> | undefined = undefined;
@@ -65,23 +61,12 @@ export class SessionCache {
     return flushed;
   }
 
-  /**
-   * Ends a run: waits for its calls and sends its changes. If the session exists only for this run, removes its state
-   * instead.
-   */
+  /** Ends a run: waits for its calls, and sends its writes. A session of this run only is deleted instead. */
   async finish(site: StateSite): Promise<void> {
     while (this.unfinished.size > 0) await Promise.allSettled(this.unfinished);
     if (!this.isNew) return this.flush(site);
     await this.flushing;
     if (!this.values.isLocal) await this.access.clearSession(this.session, site);
-  }
-
-  /**
-   * Forgets one key, the keys of an extension, or all keys, with their pending writes. Returns the number of keys that
-   * the store never had.
-   */
-  drop(extension?: string, key?: string): number {
-    return this.values.drop(extension, key);
   }
 
   private async during<T>(work: Promise<T>): Promise<T> {
@@ -113,12 +98,12 @@ export class SessionCache {
     if (fits && values.isLocal) {
       // No other process can change a session that exists only for this run.
       if (ifValue !== undefined && values.valueOf(entry) !== ifValue) return { conflict: true };
-      access.accept(scope, { entry: given, change: values.putLater(entry, value, 0) }, site.logger);
+      access.accept(scope, { entry: given, change: values.putLater(entry, value) }, site.logger);
       return {};
     }
     if (fits && ifValue === undefined) {
-      values.putLater(entry, value, 1);
-      return { isPending: true };
+      values.putLater(entry, value);
+      return {};
     }
     // The store can only compare and evict values that it has, so pending writes are sent first.
     if (entry.pending !== undefined || (!fits && values.list('pending').length > 0)) await this.flush(site);
@@ -134,7 +119,7 @@ export class SessionCache {
   private async remove(scope: StateScope, key: string | undefined, site: StateSite): Promise<number> {
     if (key !== undefined) checkStateKey(key);
     await this.flushing;
-    const dropped = this.drop(scope.extension, key);
+    const dropped = this.values.drop(scope.extension, key);
     if (this.values.isLocal) return dropped;
     try {
       return dropped + (await this.access.clear(scope, key, site));
@@ -193,10 +178,10 @@ export class SessionCache {
 
   /** Returns the writes that were refused because the value had changed since it was read. */
   private async apply(
-    writes: readonly PendingWrite[],
+    writes: readonly SessionStateEntry[],
     used: readonly CachedValue[],
     site: StateSite,
-  ): Promise<readonly PendingWrite[]> {
+  ): Promise<readonly SessionStateEntry[]> {
     const batch = {
       session: this.session,
       entries: writes.map(({ extension, key, value, ifValue }) => ({ extension, key, value, ifValue })),
@@ -207,7 +192,7 @@ export class SessionCache {
     return writes.filter((write, index) => {
       const change = changes[index];
       if (change === undefined || change.conflict) return change?.conflict === true;
-      this.access.settle(this.session, { write, change }, site.logger);
+      this.access.settle({ extension: write.extension, session: this.session }, { entry: write, change }, site.logger);
       return false;
     });
   }

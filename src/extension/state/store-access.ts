@@ -19,10 +19,9 @@ import {
 } from '../../telemetry/metrics.js';
 import { StateLimitError } from '../error.js';
 import type { ExtensionMetrics } from '../metrics.js';
-import type { PendingWrite } from './cached-values.js';
 import { type StateSite, StoreCalls, type StoreTimes } from './store-calls.js';
 
-/** The state of a session has reached 80 % of `sessionBytes`. Sent again only after the size has fallen below 80 %. */
+/** A session has reached 80 % of `sessionBytes`. Sent again only after its size was below 80 %. */
 export interface StateAlert {
   readonly session: string;
   readonly bytes: number;
@@ -43,16 +42,10 @@ export interface StateWrite {
   readonly change: StateChange;
 }
 
-/** A write of a batch and its result. */
-export interface BatchedWrite {
-  readonly write: PendingWrite;
-  readonly change: StateChange;
-}
-
 const ALERT_AT = 0.8;
 /** Maximum size of the values that one call reads for all extensions of a run. */
 const PEEKED_BYTES = 262_144;
-/** A value with a shorter lifetime might expire before the end of the run that uses it. */
+/** Values that live for a shorter time are not cached: they might expire while the run still uses them. */
 const LEAST_BATCHED_MS = 60_000;
 const EMPTY: StateView = { bytes: 0, extensions: {}, values: [], complete: [] };
 const ALL: StateScope = { extension: '', session: '' };
@@ -146,19 +139,17 @@ export class StoreAccess {
   }
 
   /** Records a write of a batch. Logs an error if the value did not fit, because its callback has ended. */
-  settle(session: string, { write, change }: BatchedWrite, logger: Logger): void {
-    const { extension, calls } = write;
+  settle(scope: StateScope, write: StateWrite, logger: Logger): void {
     try {
-      this.accept({ extension, session }, { entry: write, change }, logger);
-      this.count('set', extension, calls);
+      this.accept(scope, write, logger);
     } catch (error) {
+      const { extension, session } = scope;
       logger.error(`Extension "${extension}": ${describeError(error)}`, { extensionId: extension, session, error });
     }
   }
 
-  count(operation: 'get' | 'set' | 'update' | 'clear', extension: string, times = 1): void {
-    for (let at = 0; at < times; at += 1)
-      this.settings.metrics.count(EXTENSION_STATE_OPERATIONS, { operation, extension_id: extension });
+  count(operation: 'get' | 'set' | 'update' | 'clear', extension: string): void {
+    this.settings.metrics.count(EXTENSION_STATE_OPERATIONS, { operation, extension_id: extension });
   }
 
   private reportEvictions({ extension, session }: StateScope, { evicted }: StateChange, logger: Logger): void {

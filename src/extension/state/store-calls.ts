@@ -38,10 +38,7 @@ interface Pending {
 /** The time limits of store calls. */
 export interface StoreTimes {
   readonly timeoutMs: number;
-  /**
-   * The time for which the store is not called after it has not answered a call. Default: the duration of the
-   * unanswered call.
-   */
+  /** Milliseconds without calls after a call that had no answer. Default: the duration of that call. */
   readonly pauseMs: number | undefined;
 }
 
@@ -57,7 +54,7 @@ export class StoreCalls {
 
   constructor(private readonly times: StoreTimes) {}
 
-  /** Resolves when the unfinished calls that match are finished. */
+  /** Resolves when no call in a matching scope is unfinished. */
   async settled(matches: (scope: StateScope) => boolean): Promise<void> {
     const calls = [...this.pending].filter(({ scope }) => matches(scope));
     await Promise.allSettled(calls.map(({ answer }) => answer));
@@ -103,7 +100,7 @@ export class StoreCalls {
   }
 }
 
-/** Stores have time limits of their own, and report them as the cause of their error. */
+/** True if an error, or one of its causes, is a time-out. Stores have time limits of their own. */
 function isTimeout(error: unknown): boolean {
   let current = error;
   for (let depth = 0; depth < 5 && current instanceof Error; depth += 1) {

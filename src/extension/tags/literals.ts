@@ -3,17 +3,17 @@ const LITERALS = [
   { start: '<![CDATA[', end: ']]>' },
 ] as const;
 
-/** A comment, code or a single character. */
+/** Text in which tags do not count: a comment, code, or a single character that begins neither. */
 export interface Literal {
   readonly end: number;
   readonly isCode: boolean;
 }
 
-/** Finds the ends of comments and code. Queries must come in ascending order; together they take linear time. */
+/** Finds the ends of comments and code. Takes linear time in all if the indexes of the calls ascend. */
 export class Literals {
   private readonly spanEnd: (index: number) => number;
   private readonly lateEnd: (index: number) => number | undefined;
-  /** The last result of each search, which also answers later searches that start before it. */
+  /** The last result of each search. It also answers a later search that starts before the place found. */
   private readonly found = new Map<string, { readonly from: number; readonly index: number; readonly end: number }>();
 
   constructor(private readonly text: string) {
@@ -21,10 +21,7 @@ export class Literals {
     this.lateEnd = lateBlocks(text);
   }
 
-  /**
-   * Returns the literal that starts at `index`. The second argument is the match of the scan's expression at this
-   * index.
-   */
+  /** Returns the comment or code at `index`. The second argument is the match of the scan at this index. */
   at(index: number, [match, fence, info = '']: readonly (string | undefined)[]): Literal {
     if (match === '`') return { end: this.lateEnd(index) ?? this.spanEnd(index), isCode: true };
     if (match !== undefined && fence !== undefined) {
@@ -47,10 +44,7 @@ export class Literals {
     return found === undefined ? index + 1 : found.end;
   }
 
-  /**
-   * Returns the index after the closing fence, or the end of the text if no fence closes. A tag may follow the fence
-   * directly.
-   */
+  /** Returns the index after the closing fence, which a tag may follow, or else the end of the text. */
   private fenceEnd(fence: string, from: number): number {
     const found = this.remember(`${fence[0]}${fence.length}`, from, (start) => {
       const closing = /^[ \t>]*(`{3,}|~{3,})[ \t]*(?=$|<)/gm;

@@ -18,10 +18,7 @@ export function pairTags(tokens: readonly TagToken[]): TagToken[] {
   return tokens.filter((_token, index) => whole.has(index));
 }
 
-/**
- * Maps the index of each paired tag to the index of its partner. A closing tag matches the last open tag of the same
- * name.
- */
+/** Maps the index of each tag to its partner. A closing tag matches the last open tag of the same name. */
 function partnersOf(tokens: readonly TagToken[]): Map<number, number> {
   const started = new Map<string, number[]>();
   const partners = new Map<number, number>();
@@ -38,8 +35,8 @@ function partnersOf(tokens: readonly TagToken[]): Map<number, number> {
 }
 
 /**
- * Removes a section from the list of open sections. Returns false if the section overlaps another one, and removes the
- * overlapping sections too. The list is ascending, so only its end needs to be compared.
+ * Removes a section from the list of open sections, by the index of its opening tag. Returns false if the section
+ * overlaps another one, and removes the overlapping sections too.
  */
 function close(open: number[], opening: number): boolean {
   if (open.at(-1) === opening) return open.pop() !== undefined;

@@ -4,7 +4,7 @@ import { Literals } from './literals.js';
 export interface TagToken {
   readonly kind: 'open' | 'close' | 'empty';
   readonly name: string;
-  /** The source between the name and the end of an opening tag. */
+  /** The text between the name and the end of an opening tag, such as ` id="1"`. */
   readonly attributes: string;
   readonly start: number;
   readonly end: number;
@@ -19,7 +19,7 @@ const ATTRIBUTE = '[^\\s"\'<>/=`]+(?:\\s*=\\s*(?:"[^"<]*"|\'[^\'<]*\'|[^\\s"\'=<
 const TAG = new RegExp(`^<(?:/(${NAME})\\s*|(${NAME})((?:\\s+${ATTRIBUTE})*)\\s*(/?))>`, 'u');
 const ATTRIBUTES = /([^\s"'<>/=`]+)(?:\s*=\s*(?:"([^"<]*)"|'([^'<]*)'|([^\s"'=<>`]+)))?/g;
 
-/** Selects the tags that a scan returns. */
+/** Selects the tags that a scan returns, by name. */
 export interface WantedTags {
   /** Returns true for the name of a tag with a handler. */
   isWanted(name: string): boolean;
@@ -28,10 +28,11 @@ export interface WantedTags {
 }
 
 /**
- * Returns the wanted tags of a string in order. Ignores tags that open in fenced code blocks, in backtick spans within one
- * line, in comments and in CDATA sections, unless they are wanted in code. The closing tag of an open section always
- * counts, and ends the code that began inside the section. A `<` without a name and a `>` is plain text. Takes linear time
- * for any input, because the scan never returns to an earlier index. See docs/decisions/0010-own-tag-scanner.md.
+ * Returns the wanted tags of a string in order, in linear time. Ignores tags that open in fenced code blocks, in
+ * backtick spans within one line, in comments and in CDATA sections, unless they are wanted in code.
+ *
+ * The closing tag of an open section always counts, and ends the code that began inside the section. See
+ * docs/decisions/0010-own-tag-scanner.md.
  */
 export function scanTags(text: string, wanted: WantedTags): TagToken[] {
   const scan = new TagScan(wanted);
@@ -63,10 +64,7 @@ interface Skipped {
 /** Collects the wanted tags, and counts the sections that are open. */
 class TagScan {
   readonly tokens: TagToken[] = [];
-  /**
-   * For each tag name, one number for each open section: the end of the code in which the section began, or 0 outside
-   * code.
-   */
+  /** Open sections by tag name: for each the end of the code in which it began, or 0 outside code. */
   private readonly open = new Map<string, number[]>();
   private nextBracket = -1;
 
@@ -77,8 +75,8 @@ class TagScan {
   }
 
   /**
-   * Returns the index at which the scan continues: the end of the skipped text, or of a closing tag in this text whose
-   * section began before the text.
+   * Returns the index at which the scan continues: the end of the skipped text, or the end of a tag in it that closes a
+   * section from before the text.
    */
   skip(text: string, { from, end, isCode }: Skipped): number {
     let at = from;
@@ -118,8 +116,7 @@ class TagScan {
 }
 
 /**
- * Returns the attributes of a tag, not decoded. A name without a value has `''`. The first value of a repeated name
- * counts.
+ * Returns the attributes of a tag, not decoded: `''` for a name without a value, the first value of a repeated name.
  */
 export function attributesOf({ attributes }: TagToken): Readonly<Record<string, string>> {
   const found: Record<string, string> = Object.create(null);

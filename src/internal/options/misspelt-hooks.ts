@@ -4,8 +4,8 @@ import { nearestName } from './nearest-name.js';
 import { unknownName } from './validate.js';
 
 /**
- * The valid hook names, and patterns of the names that other libraries use for them. Patterns match folded names. If a
- * pattern maps to undefined, Keelson has no such hook.
+ * The valid hook names, and the names that other libraries use for them, as patterns without case and punctuation. A
+ * pattern for a hook that Keelson does not have maps to undefined.
  */
 export interface HookNames {
   readonly hooks: readonly string[];

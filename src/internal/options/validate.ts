@@ -11,7 +11,7 @@ export interface OptionRule {
   readonly isRequired?: boolean;
   /** Rules for the members of an object. */
   readonly members?: OptionRules;
-  /** True allows members without a rule. */
+  /** If true, the object may have members without a rule. */
   readonly isOpen?: boolean;
   /** Names of the option in other libraries. The error message for such a name suggests this option. */
   readonly aliases?: readonly string[];
@@ -23,8 +23,8 @@ export interface OptionRule {
 export type OptionRules = Readonly<Record<string, OptionRule>>;
 
 /**
- * One rule for each option of a type. A required option needs a `required` rule. See
- * docs/decisions/0078-one-table-per-options-type.md.
+ * The rules for all options of a type. The compiler demands a rule for each option, and a `required` rule for a
+ * required one. See docs/decisions/0078-one-table-per-options-type.md.
  */
 export type OptionTable<Options> = {
   readonly [Name in keyof Options]-?: undefined extends Options[Name]

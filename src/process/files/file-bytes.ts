@@ -1,11 +1,13 @@
 import { constants } from 'node:fs';
-import { lstat, open, stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describeError } from '../../errors.js';
+import { hasCode } from './error-code.js';
+import { isThere } from './relative-path.js';
 
 /**
- * The bytes of a file, or the reason why they could not be read. `isAbsent` is true if nothing was ever written at the
- * path. A link without a target does not count as absent, because the file may be stored at the target.
+ * The bytes of a file, or the reason why they could not be read. `isAbsent` is true if the path does not exist. It is
+ * false for a link with a missing target, because the target may be on a drive that is not mounted.
  */
 export type FileBytes = { readonly bytes: Buffer } | { readonly problem: string; readonly isAbsent: boolean };
 
@@ -24,27 +26,21 @@ export async function readBytes(path: string, max: number): Promise<FileBytes> {
       await file.close();
     }
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT' && code !== 'ENOTDIR') return { problem: describeError(error), isAbsent: false };
-    if (await isUnwritten(path)) return { problem: describeError(error), isAbsent: true };
-    const problem = code === 'ENOENT' ? 'the path goes through a symbolic link without a target' : describeError(error);
-    return { problem, isAbsent: false };
+    const isAbsent = hasCode(error, 'ENOENT', 'ENOTDIR') && (await isUnwritten(path));
+    const isDangling = hasCode(error, 'ENOENT') && !isAbsent;
+    return {
+      problem: isDangling ? 'the path goes through a symbolic link without a target' : describeError(error),
+      isAbsent,
+    };
   }
 }
 
 /** True if the path is missing, and its nearest existing parent is a directory. */
 async function isUnwritten(path: string): Promise<boolean> {
-  const isPresent = await lstat(path).then(
-    () => true,
-    () => false,
-  );
-  if (isPresent) return false;
-  for (let folder = dirname(path); ; folder = dirname(folder)) {
-    const found = await lstat(folder).catch(() => undefined);
-    if (found === undefined && folder !== dirname(folder)) continue;
-    const target = await stat(folder).catch(() => undefined);
-    return target?.isDirectory() === true;
-  }
+  let folder = path;
+  while (!(await isThere(folder)) && folder !== dirname(folder)) folder = dirname(folder);
+  const found = await stat(folder).catch(() => undefined);
+  return folder !== path && found?.isDirectory() === true;
 }
 
 /**

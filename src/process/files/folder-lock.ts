@@ -15,12 +15,12 @@ const HELD = 'held.';
 const NOBODY = '';
 /** The content of a lock file. It is not empty, because clean-up tools delete empty files. */
 const LOCK_TEXT = 'The name of this file is the lock of this folder.\n';
-/** Milliseconds between two updates of the time of a held lock file. */
+/** Milliseconds between two heartbeats of a holder, which set the modification time of its lock file. */
 const HEARTBEAT_MS = 2_000;
 const SILENT_MS = 10_000;
 /**
- * The largest number of milliseconds that one check adds to the measured silence. This process may have slept between
- * two checks, and the time of the sleep must not count.
+ * The most milliseconds of silence that one check of a holder can add. If this process slept between two checks, the
+ * time of its sleep must not make the holder look dead.
  */
 const LOOK_MS = 100;
 
@@ -38,9 +38,7 @@ export interface LockRequest {
   readonly timeoutMs: number;
   /** Creates the error to throw. */
   readonly failure: (folder: string, problem: LockProblem) => Error;
-  /**
-   * Milliseconds without a heartbeat until a holder counts as dead, if its process cannot be checked. Default: 10,000.
-   */
+  /** Milliseconds after which a silent holder counts as dead, if its process cannot be checked. Default: 10,000. */
   readonly silentMs?: number | undefined;
 }
 
@@ -183,7 +181,7 @@ export class FolderLock {
   }
 }
 
-/** Tracks the heartbeat of the current holder for a process that waits for the lock. */
+/** Tells a process that waits for a lock if the holder is dead. */
 class HolderWatch {
   private holder = '';
   private beatAt = 0;
@@ -195,7 +193,10 @@ class HolderWatch {
     private readonly silentMs: number,
   ) {}
 
-  /** Returns the name of a dead holder. Returns `NOBODY` if the lock file has been missing for `silentMs`. */
+  /**
+   * Returns the name of the lock file if its holder is dead, and undefined if the holder may be alive. Returns `NOBODY`
+   * if the lock file has been missing for `silentMs`.
+   */
   async deadHolder(): Promise<string | undefined> {
     const names = await readdir(this.folder).catch((): string[] => []);
     const holder = names.find((name) => name.startsWith(HELD));
@@ -233,10 +234,7 @@ async function isFolder(path: string, failure: LockRequest['failure']): Promise<
   throw failure(path, { kind: 'not-a-folder' });
 }
 
-/**
- * Creates the directory with a lock file that this process holds. Returns undefined if another process created it
- * first.
- */
+/** Creates the directory with a lock file of this process. Returns undefined if another process was faster. */
 async function makeLocked(folder: string): Promise<string | undefined> {
   const owner = newOwner();
   const parent = dirname(folder);

@@ -10,33 +10,15 @@ import { realLocation } from './location.js';
  * repository, the home directory of the account is returned instead.
  */
 export function homeFolder(): string | undefined {
-  return findHome()?.folder;
-}
-
-/** Returns the user's home directory with links resolved. */
-export function homeLocation(): string | undefined {
-  return findHome()?.location;
-}
-
-interface Home {
-  readonly folder: string;
-  /** The home directory with links resolved. */
-  readonly location: string;
-}
-
-/** The result for each value of HOME, because this is called before every start of a program. */
-const known = new Map<string, Home>();
-
-function findHome(): Home | undefined {
   const named = absolute(homedir);
   if (named === undefined) return undefined;
-  const found = known.get(named);
-  if (found !== undefined) return found;
-  const folder = ownOf(named);
-  const home = { folder, location: realLocation(folder) };
-  known.set(named, home);
-  return home;
+  const folder = known.get(named) ?? ownOf(named);
+  known.set(named, folder);
+  return folder;
 }
+
+/** The home directory for each value of HOME, because a look-up of the account may ask a directory server. */
+const known = new Map<string, string>();
 
 function ownOf(named: string): string {
   const own = absolute(() => userInfo().homedir);

@@ -4,12 +4,10 @@ import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { hasCode } from './error-code.js';
 
-/**
- * The state of the process that holds a lock. `unknown` means that it may run on another machine, or cannot be checked.
- */
+/** The state of the process that holds a lock. `unknown`: it cannot be checked, as on another machine. */
 export type OwnerState = 'alive' | 'dead' | 'unknown';
 
-/** Identifies the machine since its last boot and the pid namespace: within both, process ids are comparable. */
+/** Identifies this machine, its boot and the pid namespace: process ids can be compared only inside of these. */
 const place = createHash('sha256')
   .update([hostname(), tryRead(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'))].join('\0'))
   .update(tryRead(() => readlinkSync('/proc/self/ns/pid')))

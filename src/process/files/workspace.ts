@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { homeLocation } from './home-folder.js';
+import { homeFolder } from './home-folder.js';
 import { isInAny, isInside, realLocation } from './location.js';
 
 /**
@@ -9,8 +9,8 @@ import { isInAny, isInside, realLocation } from './location.js';
 export function workspaceRoots(folder: string): readonly string[] {
   const named = resolve(folder);
   const real = realLocation(named);
-  const home = homeLocation();
-  if (home !== undefined && isInside(home, real)) return [];
+  const home = homeFolder();
+  if (home !== undefined && isInside(realLocation(home), real)) return [];
   return named === real ? [named] : [named, real];
 }
 

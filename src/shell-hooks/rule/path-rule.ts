@@ -47,7 +47,7 @@ function gitignore(pattern: string): ((path: string) => boolean) | undefined {
   // `a/**` matches only what is inside of `a`.
   const inner = pattern.replace(/^\/|\/$/g, '').replace(/\/\*\*$/, '/*');
   try {
-    return compileGlob(`${isAnchored ? '' : '**/'}${inner}/**`, { classes: true });
+    return compileGlob(`${isAnchored ? '' : '**/'}${inner}/**`);
   } catch {
     return undefined;
   }

@@ -2,8 +2,11 @@ import { SCENARIOS } from '../trial/scenarios.js';
 import type { Bench } from './bench.js';
 
 /**
- * Makes one run for each start of a hook, and one for each returned promise, and aborts the run at that moment. The
- * promise of a wrap hook usually waits for the model or a tool, so these runs abort in the middle of such a call.
+ * Aborts a run at every moment at which a hook starts, and at which a hook has returned a promise. Each moment is one
+ * run.
+ *
+ * The promise of a wrap hook usually waits for the model or a tool, so many of these runs abort in the middle of such a
+ * call.
  */
 export async function checkAbort({ trial }: Bench): Promise<void> {
   const { observer } = trial;

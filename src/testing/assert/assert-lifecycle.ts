@@ -10,7 +10,7 @@ import { LATE, within } from './time-limit.js';
 
 /** Options of `assertLifecycle`. */
 export interface AssertLifecycleOptions<Context = unknown> {
-  /** The lifecycle is expected to change nothing: each run is compared with the same run without it. Default: false. */
+  /** True if the lifecycle must change nothing, compared with the same runs without it. Default: false. */
   readonly passive?: boolean | undefined;
   /**
    * Also checks that the hooks are deterministic, so that the lifecycle fits in durable runs. Takes the functions of
@@ -44,7 +44,7 @@ const rules = {
   budgetMs: timerMs,
 } satisfies OptionTable<AssertLifecycleOptions>;
 
-/** `context` is required exactly where the lifecycle has a Context. */
+/** The options of `assertLifecycle`. `context` is required if the hooks of the lifecycle have a type for it. */
 export type AssertLifecycleArguments<Context> = unknown extends Context
   ? [options?: AssertLifecycleOptions<Context>]
   : [options: AssertLifecycleOptions<Context> & { readonly context: Context }];

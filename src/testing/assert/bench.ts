@@ -2,13 +2,16 @@ import type { AgentOptions } from '../../agent/agent-options.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import type { Trial, TrialOptions } from '../trial/trial.js';
 
-/** The part of a durable lifecycle that the check uses. */
+/** The function of a durable lifecycle that the check `replay` needs. */
 export interface DurableKit {
   /** Returns the options of an agent whose runs are durable. */
   options(options: AgentOptions): AgentOptions;
 }
 
-/** The functions of `keelson/durable` that the check `replay` needs. An object, so that tests load them only if used. */
+/**
+ * The functions of `keelson/durable` that the check `replay` needs. They are passed in, so that `keelson/testing` does
+ * not load `keelson/durable` for other tests.
+ */
 export interface ReplayKit {
   /** The function `durable`. */
   durable(options: { readonly step: never; readonly maxAttempts: number }): DurableKit;

@@ -6,7 +6,8 @@ import type { Scenario } from '../trial/trial.js';
 import type { Bench } from './bench.js';
 
 /**
- * Starts many runs of one agent at once, each with its own marker in every string, and reports markers from other runs.
+ * Starts many runs of one agent at once, each with its own marker in every string. Reports a run that contains the
+ * marker of another run, or that ends differently from a run alone.
  */
 export async function checkConcurrency({ trial, report, runs, input }: Bench): Promise<void> {
   const alone = await trial.run({ ...markedScenario(0, input), name: 'a single run before the concurrent runs' });

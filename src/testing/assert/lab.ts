@@ -10,28 +10,26 @@ import { pause } from './time-limit.js';
 /** A lifecycle under test, or a function that creates it. */
 export type SubjectSource = AgentLifecycle<never> | (() => AgentLifecycle<never>);
 
-/** Options of a lab. */
+/** The options of `assertLifecycle` that the checks need, with defaults. */
 export type LabOptions = Pick<Bench, 'input' | 'context' | 'limitMs' | 'runs' | 'replay'>;
 
-/** Waiting time after each check, so that delayed errors of hooks appear. */
+/** Milliseconds to wait after each check, so that errors of late timers and promises are seen. */
 const GRACE_MS = 10;
 
-/** Performs checks on a lifecycle and collects the faults. */
+/** Performs the checks of one assertion, and collects the faults that they find. */
 export class Lab {
-  /** The name of the lifecycle. Generic until the first check. */
+  /** The name of the lifecycle. `lifecycle` until the first check has created it. */
   name = 'lifecycle';
-  private readonly source: SubjectSource;
-  private readonly options: LabOptions;
   private readonly found = new Map<string, LifecycleFault>();
   private check: LifecycleCheck = 'shape';
   private run = 'no run yet';
   private shared: Trial | undefined = undefined;
   private isStopped = false;
 
-  constructor(source: SubjectSource, options: LabOptions) {
-    this.source = source;
-    this.options = options;
-  }
+  constructor(
+    private readonly source: SubjectSource,
+    private readonly options: LabOptions,
+  ) {}
 
   get faults(): readonly LifecycleFault[] {
     return [...this.found.values()];

@@ -11,7 +11,7 @@ import { LATE, within } from './time-limit.js';
 
 const ALL: readonly (() => Scenario)[] = Object.values(SCENARIOS);
 
-/** The checks in order. They report problems and never throw. */
+/** The checks in the order in which they are made. A check reports problems; it throws only if the lifecycle hangs. */
 export const CHECKS: Readonly<Record<LifecycleCheck, (bench: Bench) => Promise<void>>> = {
   shape: async ({ trial }) => trial.agent.ready(),
   answer: (bench) => runEach(bench, [SCENARIOS.answer, SCENARIOS.parts]),

@@ -16,7 +16,7 @@ export type LifecycleCheck =
   | 'session'
   | 'shutdown';
 
-/** Records a problem. Problems with the same kind are listed once, with the first message and a count. */
+/** Records a problem. Problems of one kind are listed as one fault, with the first message and their number. */
 export type Report = (problem: string, kind?: string) => void;
 
 /** One way in which a lifecycle breaks its contract. */

@@ -1,25 +1,20 @@
-import { Agent } from '../../agent/agent.js';
 import { KeelsonError } from '../../errors.js';
-import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
-import { scriptedModel } from '../script/scripted-model.js';
 import { differenceOf } from '../trial/difference.js';
-import { comparable, errorOutcome, type Outcome, resultOutcome } from '../trial/outcome.js';
+import { comparable, type Outcome } from '../trial/outcome.js';
 import { SCENARIOS } from '../trial/scenarios.js';
-import { type Scenario, trialTools } from '../trial/trial.js';
+import { createTrial, type Scenario } from '../trial/trial.js';
 import type { Bench, ReplayKit } from './bench.js';
-import { LATE, pause, within } from './time-limit.js';
+import { pause } from './time-limit.js';
 
-/** The scenarios that end by themselves, without a time limit. */
+/** The scenarios that need no time limit to end. */
 const REPLAYED: readonly (() => Scenario)[] = Object.values<() => Scenario>(SCENARIOS).filter(
   (make) => make().timeouts === undefined,
 );
 
-/**
- * The pause between a run and its replay. It makes a hook that reads the system clock behave differently in the replay.
- */
+/** The pause before a replay, so that a hook that reads the system clock behaves differently in the replay. */
 const PAUSE_MS = 5;
 
-/** Runs each scenario durably, then again from its journal. Both must take the same steps and end in the same way. */
+/** Makes each run durably, then again from its journal. Both must take the same steps and end the same way. */
 export async function checkReplay(bench: Bench, kit: ReplayKit): Promise<void> {
   for (const make of REPLAYED) {
     const scenario = make();
@@ -27,8 +22,8 @@ export async function checkReplay(bench: Bench, kit: ReplayKit): Promise<void> {
     await pause(PAUSE_MS);
     const replay = await attempt(bench, scenario, { kit, journal: first.journal });
     const problem = replayProblem(first, replay);
-    if (problem !== undefined)
-      bench.report(`${scenario.name} must end in the same way on a replay: ${problem}`, 'replay');
+    bench.enter(scenario.name);
+    if (problem !== undefined) bench.report(`the run must end in the same way on a replay: ${problem}`, 'replay');
   }
 }
 
@@ -38,24 +33,17 @@ interface Attempt {
 }
 
 async function attempt(
-  { subject, input, limitMs, giveUp, context }: Bench,
+  bench: Bench,
   scenario: Scenario,
   { kit, journal }: { readonly kit: ReplayKit; readonly journal: readonly unknown[] },
 ): Promise<Attempt> {
   const step = kit.memoryStep({ journal: journal as never });
   const engine = kit.durable({ step: step as never, maxAttempts: 1 });
-  const model = scriptedModel(scenario.script);
-  const lifecycle = [subject()] as readonly unknown[] as readonly AgentLifecycle[];
-  const options = engine.options({ model, tools: trialTools(), lifecycle, logger: SILENT });
-  const agent = new Agent(options);
-  const running = agent.run(input, { context } as never).then(
-    (result) => resultOutcome(result, WITNESS),
-    (error: unknown) => errorOutcome(error, WITNESS),
-  );
-  const outcome = await within(running, limitMs);
-  if (outcome === LATE) return giveUp(`a durable run did not end within ${limitMs} ms`);
-  await agent.close();
-  return { outcome, journal: step.journal };
+  const trial = createTrial([bench.subject()], { ...bench, prepare: (options) => engine.options(options) });
+  const outcome = await trial.run(scenario);
+  await trial.close();
+  // A replay takes the answers of the model from the journal, so it makes no requests.
+  return { outcome: { ...outcome, requests: [] }, journal: step.journal };
 }
 
 function replayProblem(first: Attempt, replay: Attempt): string | undefined {
@@ -67,6 +55,3 @@ function replayProblem(first: Attempt, replay: Attempt): string | undefined {
   const [taken, known] = [replay.journal.length, first.journal.length];
   return taken === known ? undefined : `the replay took ${taken} steps, not ${known}`;
 }
-
-const WITNESS = { requests: [], events: [] };
-const SILENT = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,4 +1,4 @@
-import { systemClock } from '../../internal/clock.js';
+import { sleep, systemClock, withinMs } from '../../internal/clock.js';
 
 /** Stands for a promise that did not settle within the time limit. */
 export const LATE = Symbol('late');
@@ -6,26 +6,18 @@ export const LATE = Symbol('late');
 const SLICES = 20;
 
 /**
- * Returns the promise's outcome, or `LATE`. Measures time in slices, so that a pause of the whole machine costs one
- * slice only.
+ * Settles as the promise does, or resolves to `LATE`. If the whole machine pauses, only a slice of the time is lost.
  */
-export function within<T>(promise: PromiseLike<T>, ms: number): Promise<T | typeof LATE> {
-  return new Promise((resolve, reject) => {
-    let left = SLICES - 1;
-    let timer: unknown;
-    const wait = () => {
-      timer = systemClock.setTimeout(left === 0 ? () => resolve(LATE) : wait, ms / SLICES);
-      left -= 1;
-    };
-    wait();
-    const stop = () => systemClock.clearTimeout(timer);
-    promise.then(resolve, reject).then(stop, stop);
-  });
+export async function within<T>(promise: PromiseLike<T>, ms: number): Promise<T | typeof LATE> {
+  const settled = promise.then((value) => ({ value }));
+  for (let slice = 0; slice < SLICES; slice += 1) {
+    const found = await withinMs(settled, ms / SLICES, systemClock);
+    if (found !== undefined) return found.value;
+  }
+  return LATE;
 }
 
 /** Waits, so that timers and queued callbacks run. */
 export function pause(ms = 0): Promise<void> {
-  return new Promise((resolve) => {
-    systemClock.setTimeout(resolve, ms);
-  });
+  return sleep(ms, systemClock);
 }

@@ -10,11 +10,11 @@ export interface ContractCase {
 /** Tests by name. */
 export type CaseTable<Given> = Readonly<Record<string, (given: Given) => Promise<void>>>;
 
-/** A store to test, with its clock. */
+/** The store to test, and how the test moves its clock. */
 export interface ContractSubject<Store> {
   /** Returns an empty store. Each case calls it once. */
   open(): Awaitable<Store>;
-  /** Moves the clock of the store. Default: waits. */
+  /** Moves the clock of the store. Default: the test really waits. */
   pass?(ms: number): Awaitable<unknown>;
   /** Runs after each case, even if the case failed. */
   close?(store: Store): Awaitable<unknown>;
@@ -28,7 +28,7 @@ export const ODD_STRINGS: readonly string[] = [
   ...['ü 🎉', '\0', 'a\0b', 'a\nb', '\ud800', '\ud801', LONG, `${LONG}y`, `${LONG}z`],
 ];
 
-/** Moves the clock of a store, or waits. */
+/** Moves the clock of a store with `pass`, or really waits if the store has no such function. */
 export async function passTime({ pass }: Pick<ContractSubject<unknown>, 'pass'>, ms: number): Promise<void> {
   if (pass === undefined) await new Promise<void>((resolve) => void setTimeout(resolve, ms));
   else await pass(ms);

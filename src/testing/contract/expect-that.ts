@@ -1,8 +1,7 @@
-import { isSameBytes } from '../../internal/plain-data.js';
+import { differenceOf } from '../trial/difference.js';
 import { StoreContractError } from './error.js';
 
-/** Stands for any number in an expected value. */
-export const anyNumber: unique symbol = Symbol('any number');
+export { anyNumber } from '../trial/difference.js';
 
 /** Claims about a value. Each throws a StoreContractError if it does not hold. */
 export class Expectation {
@@ -10,16 +9,17 @@ export class Expectation {
 
   /** Compares data deeply. A member that is undefined equals a missing one. */
   equals(expected: unknown): void {
-    this.check(isMatch(this.found, expected, false), { expected, relation: 'equal to' });
+    this.check(differenceOf(this.found, expected) === undefined, { expected, relation: 'equal to' });
   }
 
   differsFrom(expected: unknown): void {
-    this.check(!isMatch(this.found, expected, false), { expected, relation: 'different from' });
+    this.check(differenceOf(this.found, expected) !== undefined, { expected, relation: 'different from' });
   }
 
   /** Compares only the members that `expected` has. */
   matches(expected: object): void {
-    this.check(isMatch(this.found, expected, true), { expected, relation: 'an object with' });
+    const isMatch = differenceOf(this.found, expected, { isPartial: true }) === undefined;
+    this.check(isMatch, { expected, relation: 'an object with' });
   }
 
   hasLength(expected: number): void {
@@ -55,23 +55,6 @@ export async function expectFailure(call: () => unknown, expected: object): Prom
     return expectThat(error).matches(expected);
   }
   throw new StoreContractError(`expected a failure with ${shown(expected)}, got ${shown(found)}`, { expected, found });
-}
-
-function isMatch(found: unknown, expected: unknown, isPartial: boolean): boolean {
-  if (expected === anyNumber) return typeof found === 'number';
-  if (Object.is(found, expected)) return true;
-  if (!isObject(found) || !isObject(expected)) return false;
-  if (found instanceof Uint8Array || expected instanceof Uint8Array) {
-    return found instanceof Uint8Array && expected instanceof Uint8Array && isSameBytes(found, expected);
-  }
-  if (Array.isArray(found) !== Array.isArray(expected)) return false;
-  if (Array.isArray(found) && found.length !== expected.length) return false;
-  const names = new Set([...Object.keys(expected), ...(isPartial ? [] : Object.keys(found))]);
-  return [...names].every((name) => isMatch(found[name], expected[name], isPartial));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }
 
 const MAX_SHOWN = 500;

@@ -4,7 +4,7 @@ import { aborted } from './step.js';
 
 /**
  * The fault of a tool. `throws`: it throws. `hangs`: it waits until its signal aborts. `deaf`: it never returns, even
- * after an abort. `gives-no-json`: it returns a function, which JSON cannot hold.
+ * after an abort. `gives-no-json`: it returns a function, which is not JSON.
  */
 export type ToolFault = 'throws' | 'hangs' | 'deaf' | 'gives-no-json';
 

@@ -13,7 +13,7 @@ export interface ScriptedModelOptions {
   /** The usage of each step that has none. Default: 10 input tokens and 5 output tokens. */
   readonly usage?: ScriptedUsage | undefined;
   /**
-   * Gives each run the whole script: the step is chosen by the number of assistant messages in the request. Call ids
+   * Lets each run play the whole script: the number of assistant messages in the request selects the step. Call ids
    * start at `call_1` in each conversation. Default: false, so that all runs share one script.
    */
   readonly perRun?: boolean | undefined;
@@ -25,7 +25,7 @@ export interface ScriptedModelOptions {
 
 /** A model that gives scripted answers. */
 export interface ScriptedModel extends Model {
-  /** A copy of each request, in the order of the calls. Copied because a run extends its messages in place. */
+  /** A copy of each request, in the order of the calls. Later turns of a run do not change the copies. */
   readonly requests: readonly ModelRequest[];
   /** Throws ScriptUnfinishedError if a step was not used, and ScriptExhaustedError if there were too many calls. */
   assertDone(): void;

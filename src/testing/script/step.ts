@@ -1,11 +1,15 @@
 import type { Clock } from '../../internal/clock.js';
 import type { Awaitable } from '../../internal/promise.js';
+import { untilAborted } from '../../internal/stop.js';
 import type { AssistantPart, ToolCallPart } from '../../model/message.js';
 import type { FinishReason, ModelPart, ModelRequest, ModelResponse, Usage } from '../../model/model.js';
 import { quote } from './describe-messages.js';
 import { ScriptedFailureError } from './error.js';
 
-/** The behaviour of a scripted model in one call. Create it with a builder, or implement it for special behaviour. */
+/**
+ * The answer of a scripted model to one call. Functions such as `says` and `fails` create steps; write one yourself for
+ * other behaviour.
+ */
 export interface ScriptStep {
   /** The name of the step in error messages, such as `says("done")`. */
   readonly label: string;
@@ -145,16 +149,13 @@ export function streams(parts: readonly (string | ModelPart)[], entry?: ScriptEn
 export function hangs(options: { readonly deaf?: boolean } = {}): ScriptStep {
   return {
     label: 'hangs()',
-    play: ({ request: { signal } }) => (options.deaf || signal === undefined ? new Promise(() => {}) : aborted(signal)),
+    play: ({ request: { signal } }) => aborted(options.deaf ? undefined : signal),
   };
 }
 
 /** Rejects when the signal aborts, and never resolves. */
-export function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
+export function aborted(signal: AbortSignal | undefined): Promise<never> {
+  return untilAborted(signal, new Promise<never>(() => {}));
 }
 
 /**
@@ -215,19 +216,12 @@ async function push(parts: readonly ModelPart[], { onPart, signal }: ModelReques
   }
 }
 
-function wait(ms: number, { request: { signal }, clock }: ScriptCall): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
-    const timer = clock.setTimeout(() => {
-      signal?.removeEventListener('abort', onAbort);
-      resolve();
-    }, ms);
-    const onAbort = () => {
-      clock.clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    signal?.addEventListener('abort', onAbort, { once: true });
+async function wait(ms: number, { request: { signal }, clock }: ScriptCall): Promise<void> {
+  let timer: unknown;
+  const waiting = new Promise<void>((resolve) => {
+    timer = clock.setTimeout(resolve, ms);
   });
+  await untilAborted(signal, waiting).finally(() => clock.clearTimeout(timer));
 }
 
 /** Splits a string into at most three deltas, without cutting a code point in two. */

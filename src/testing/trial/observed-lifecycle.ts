@@ -8,14 +8,14 @@ import type { Report } from '../assert/lifecycle-fault.js';
 import type { HookName } from '../recorder.js';
 import { differenceOf } from './difference.js';
 
-/** Wraps a lifecycle under test: passes every call on and checks it. */
+/** A wrapper around the lifecycle under test, which passes every call on and checks it. */
 export interface Observer {
   /** The wrapper to register instead of the lifecycle. */
   readonly lifecycle: AgentLifecycle;
   readonly report: Report;
   /** Called before each hook, and again when a hook has returned a promise. */
   onStep: (step: string) => void;
-  /** The calls that have not settled. */
+  /** The calls of hooks that have not settled. */
   readonly pending: Set<HookCall>;
 }
 
@@ -54,7 +54,7 @@ export function observeLifecycle(subject: AgentLifecycle<never>, report: Report)
   return observer;
 }
 
-/** Names the hooks that have not settled, except wraps that wait for `next`. */
+/** Returns the names of the hooks that have not settled. Leaves out wraps that wait for `next`. */
 export function hooksAtWork({ pending }: Observer): readonly HookName[] {
   return [...new Set([...pending].flatMap(({ hook, waiting }) => (waiting === 0 ? [hook] : [])))];
 }

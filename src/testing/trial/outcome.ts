@@ -2,11 +2,11 @@ import type { AgentEvent, AgentEventOf } from '../../agent/agent-event.js';
 import type { RunResult } from '../../agent/run-result.js';
 import { describeError, KeelsonError } from '../../errors.js';
 import { LifecycleError } from '../../lifecycle/run-failure.js';
+import { checkMessages } from '../../model/check-messages.js';
 import { type Message, textOf, toolCallsOf } from '../../model/message.js';
 import type { ModelRequest, Usage } from '../../model/model.js';
 import { RunError } from '../../model/run-error.js';
 import { quote } from '../script/describe-messages.js';
-import { pairingProblem } from './pairing.js';
 
 /** The end of a run, with the requests that the model got. */
 export interface Outcome extends Witness {
@@ -19,7 +19,7 @@ export interface Outcome extends Witness {
   readonly usage?: Usage | undefined;
 }
 
-/** The observations made from outside a run. */
+/** The requests and events that a run was seen to make, in addition to its result. */
 export interface Witness {
   readonly requests: readonly ModelRequest[];
   /** The events in order, if the run was a stream. */
@@ -53,13 +53,13 @@ export function comparable({ ending, error, text, messages, history, usage, requ
   };
 }
 
-/** Returns the parts of an outcome that are equal in all runs of one scenario, whatever the texts are. */
+/** Returns the parts of an outcome that must be equal in all runs of one scenario, although their texts differ. */
 export function shapeOf({ ending, history }: Outcome): unknown {
   const shapes = history.map((message) => [message.role, ...toolCallsOf(message).map((call) => call.name)].join(' '));
   return { ending, history: shapes };
 }
 
-/** Returns the problems that make any outcome invalid, whatever the scenario. */
+/** Returns the problems that no run may have, whatever the scenario. */
 export function outcomeProblems(outcome: Outcome): readonly { readonly problem: string; readonly kind?: string }[] {
   const { ending, error, history, requests } = outcome;
   const asked = requests.map(({ messages }, index) => [`model call ${index + 1}`, pairingProblem(messages)] as const);
@@ -104,4 +104,28 @@ function shownText(events: readonly AgentEvent[], turn: number): string | undefi
   const attempt = deltas.at(-1)?.attempt;
   if (attempt === undefined) return undefined;
   return deltas.map((delta) => (delta.attempt === attempt ? delta.text : '')).join('');
+}
+
+/**
+ * Returns a problem that would make a provider reject the conversation. Each tool call needs exactly one result and
+ * each result a call, in the same order.
+ *
+ * Open tool calls at the end are allowed only if `mayWait` is true.
+ */
+export function pairingProblem(messages: readonly Message[], mayWait = false): string | undefined {
+  try {
+    const open = checkMessages(messages);
+    if (open !== undefined && !mayWait) return `tool call "${open.open[0]?.id}" has no result`;
+  } catch (error) {
+    return describeError(error);
+  }
+  const index = messages.findIndex((message, at) => isOutOfOrder(message, messages[at - 1]));
+  return index < 0 ? undefined : `message ${index} has its results in another order than the calls`;
+}
+
+function isOutOfOrder(message: Message, before: Message | undefined): boolean {
+  if (message.role !== 'tool' || before === undefined) return false;
+  const ids = toolCallsOf(before).map((call) => call.id);
+  const places = message.content.map((result) => ids.indexOf(result.id));
+  return places.some((place, at) => at > 0 && place < (places[at - 1] as number));
 }

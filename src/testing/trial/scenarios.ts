@@ -33,7 +33,7 @@ const PARTS = [
 
 const echo = (value: number) => ({ name: 'trial_echo', input: { value } });
 
-/** All scenarios that end by themselves. Call the function for each run, because some scenarios count their calls. */
+/** The runs that the checks make. Each entry is a function, because a script may count its calls. */
 export const SCENARIOS = {
   answer: () => ({ name: 'a run with one answer', script: numbered() }),
   /** A question with an image, answered with known parts of every kind and one unknown part. */
@@ -51,7 +51,10 @@ export const SCENARIOS = {
     name: 'a run that calls tools',
     script: sequence(calls(echo(1), echo(2), echo(3)), says('Once more.', { calls: [echo(4)] }), numbered()),
   }),
-  /** Calls to tools that throw, are unknown, return nothing or get invalid arguments, and one that works. */
+  /**
+   * Calls to a tool that throws, to an unknown tool, to a tool whose result is not JSON, and to a tool that works. The
+   * last call has invalid arguments.
+   */
   toolErrors: () => {
     const names = ['trial_throws', 'trial_missing', 'trial_gives_no_json', 'trial_echo'];
     const malformed = { name: 'trial_echo', invalidInput: '{"value":' };

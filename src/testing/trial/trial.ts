@@ -1,5 +1,6 @@
 import { Agent } from '../../agent/agent.js';
 import type { AgentEvent } from '../../agent/agent-event.js';
+import type { AgentOptions } from '../../agent/agent-options.js';
 import type { Timeouts } from '../../agent/run/run-config.js';
 import type { Session } from '../../agent/session/session.js';
 import type { Logger } from '../../internal/logger.js';
@@ -41,6 +42,8 @@ export interface TrialOptions {
   readonly report: Report;
   /** Reports a hang, and throws. */
   readonly giveUp: (problem: string) => never;
+  /** Changes the options of the agent, for example to make its runs durable. */
+  readonly prepare?: ((options: AgentOptions) => AgentOptions) | undefined;
 }
 
 /** An agent with the lifecycle under test, and with tools for every kind of failure. */
@@ -61,7 +64,8 @@ export function createTrial(subjects: readonly [AgentLifecycle<never>?], options
   new Agent<never>({ model: scriptedModel([]), lifecycle: subjects as readonly AgentLifecycle<never>[] });
   const [subject] = subjects;
   const observer = subject && observeLifecycle(subject, options.report);
-  const agent = new Agent({
+  const { prepare = (given) => given } = options;
+  const settings = prepare({
     name: 'trial',
     model: scriptedModel([]),
     tools: trialTools(),
@@ -71,6 +75,7 @@ export function createTrial(subjects: readonly [AgentLifecycle<never>?], options
     // that has no time limit.
     timeouts: { toolMs: Math.ceil(options.limitMs / 10) },
   });
+  const agent = new Agent(settings);
   const parts: TrialParts = { agent, observer, options };
   const runTogether = async (scenarios: readonly Scenario[]) => {
     options.enter(scenarios[0]?.name ?? 'no run');
@@ -93,7 +98,7 @@ interface TrialParts {
   readonly options: TrialOptions;
 }
 
-/** Returns the tools of a trial. Each call of the echo tool tells if it runs again. */
+/** Returns the tools of a trial. The result of the echo tool says if the same call ran before. */
 export function trialTools(): readonly Tool[] {
   const executed = new Set<string>();
   const echo: Tool = {
@@ -165,10 +170,7 @@ function pictureMessage(text: string): UserMessage {
   return { role: 'user', content: [{ type: 'text', text }, picture] };
 }
 
-/**
- * Waits until the hooks of the run have ended. A hook that is still pending has ignored the abort signal, or nobody
- * awaited its promise.
- */
+/** Waits until the hooks of the run have ended. A late one ignored the abort signal, or nobody awaited it. */
 async function settle(parts: TrialParts): Promise<void> {
   const { limitMs, giveUp } = parts.options;
   await pause();

@@ -185,6 +185,7 @@ async function addPattern(folder: BoundFolder, pattern: string): Promise<void> {
   if (wild >= 0 && lstatSync(named, { throwIfNoEntry: false }) === undefined) return;
   const start = folder.resolve(named);
   if (wild < 0) return folder.add(start);
-  const matches = compileGlob(steps.slice(wild).join('/'));
+  // Shells and frameworks read `[id]` in different ways, so here it is a plain name.
+  const matches = compileGlob(steps.slice(wild).join('/').replace(/[[\\]/g, '\\$&'));
   await folder.add(start, (path) => matches(relative(start, path).split(sep).join('/')));
 }

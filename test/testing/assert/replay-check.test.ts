@@ -8,7 +8,7 @@ import { faultsOf } from '../../support/testing/find-faults.js';
 const replay = { durable, memoryStep };
 const others = ['shape', 'answer', 'tool-calls', 'tool-errors', 'model-errors', 'time-outs', 'streaming'] as const;
 const skip = [...others, 'abort', 'concurrency', 'session', 'shutdown'] as const;
-const rejected = 'must end in the same way on a replay: ';
+const rejected = 'the run must end in the same way on a replay: ';
 
 describe('the replay check of assertLifecycle', () => {
   test.each<[string, () => AgentLifecycle]>([
@@ -32,9 +32,7 @@ describe('the replay check of assertLifecycle', () => {
 
     const [fault] = await faultsOf(random, { replay, skip });
 
-    expect(fault).toMatch(
-      `replay (no run yet): a run with one answer ${rejected}`.replace('no run yet', 'outside any run'),
-    );
+    expect(fault).toContain(`replay (a run with one answer): ${rejected}`);
     expect(fault).toMatch('messages[0].content is');
   });
 

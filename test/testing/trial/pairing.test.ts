@@ -1,7 +1,7 @@
 import type { Message } from 'keelson';
 import { describe, expect, it } from 'vitest';
 import { differenceOf } from '../../../src/testing/trial/difference.js';
-import { pairingProblem } from '../../../src/testing/trial/pairing.js';
+import { pairingProblem } from '../../../src/testing/trial/outcome.js';
 
 const user: Message = { role: 'user', content: 'Hello' };
 

@@ -14,6 +14,8 @@ const FILES = [
   'lib/deep/a.sh',
   'libs/a.sh',
   'x/lib/a.sh',
+  'x/[ab].txt',
+  'x/a.txt',
 ];
 
 test.each<[string, readonly string[]]>([
@@ -28,6 +30,7 @@ test.each<[string, readonly string[]]>([
   ['./lib/a.sh', ['lib/a.sh']],
   ['*/./a.sh', ['lib/a.sh', 'libs/a.sh']],
   ['*//a.sh', ['lib/a.sh', 'libs/a.sh']],
+  ['*/[ab].txt', ['x/[ab].txt']],
   ['*.py', []],
 ])('the pattern %s covers exactly its matches', async (pattern, expected) => {
   const place = makePlace();

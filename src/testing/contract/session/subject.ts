@@ -14,7 +14,7 @@ export interface ExpirySubject extends SessionSubject {
 
 export const LONG_MS = 60_000;
 
-/** Makes an entry with a message of the person. The id is the text. */
+/** Makes an entry with a message of the user. The text of the message is the id of the entry. */
 export function entryOf(text: string): Entry {
   return { id: text, at: 1, run: 'run', body: { type: 'message', message: { role: 'user', content: text } } };
 }
@@ -29,7 +29,7 @@ export function stopped(id: string, run: string): Entry {
   return { id, at: 1, body: { type: 'post', post: { type: 'stop', run } } };
 }
 
-/** Claims a session as run `run` with the token `run`. */
+/** Claims a session. The id of the run is also the token of the claim. */
 export async function claimed(store: SessionStore, id: string, { run = 'x', ttlMs = LONG_MS } = {}) {
   return store.claim(id, { token: run, run, ttlMs });
 }

@@ -3,7 +3,7 @@ import type { CaseTable } from '../contract-case.js';
 import { expectFailure, expectThat } from '../expect-that.js';
 import { a, b, elsewhere, type StateSubject, stored } from './subject.js';
 
-/** A store with the optional methods. */
+/** A store with the optional methods `peek` and `apply`. */
 interface BatchSubject extends StateSubject {
   readonly store: StateStore & Required<Pick<StateStore, 'peek' | 'apply'>>;
 }
@@ -119,7 +119,7 @@ function hasBatches(given: StateSubject): given is BatchSubject {
   return given.store.peek !== undefined && given.store.apply !== undefined;
 }
 
-/** A store without `peek` and `apply` fulfils these cases. */
+/** The cases of `peek` and `apply`. A store that lacks these optional methods passes all of them. */
 export const batchCases: CaseTable<StateSubject> = Object.fromEntries(
   Object.entries(cases).map(([name, test]) => [
     name,

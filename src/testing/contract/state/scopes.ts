@@ -111,14 +111,6 @@ export const scopeCases: CaseTable<StateSubject> = {
       bytesAfter: 5,
     });
   },
-  'stats returns the sum of the stored values': async ({ store, roomy }) => {
-    await store.set(a, { key: '1', value: 'éé' }, roomy);
-    await store.set(a, { key: '2', value: 'x' }, roomy);
-    await store.set(b, { key: '1', value: 'xyz' }, roomy);
-
-    expectThat(await store.stats('s')).equals({ bytes: 11, extensions: { a: 7, b: 4 } });
-    expectThat(await store.stats('never')).equals({ bytes: 0, extensions: {} });
-  },
   'a touch, or a read without a result, creates no session': async ({ store, roomy }) => {
     await store.touch('s', roomy);
     await store.get(a, 'k', roomy);

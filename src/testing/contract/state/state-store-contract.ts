@@ -10,7 +10,7 @@ import { stateSubject } from './subject.js';
 
 /** The state store to test. */
 export interface StateStoreContractOptions extends ContractSubject<StateStore> {
-  /** The unit of time of the cases in milliseconds. Use a short one if `pass` really waits. Default: 150. */
+  /** The unit of the lifetimes in the cases, in milliseconds. Use a short one if `pass` really waits. Default: 150. */
   readonly unitMs?: number | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { StateChange, StatePolicy, StateScope, StateStore } from '../../../state/state-store.js';
 import { type ContractSubject, passTime } from '../contract-case.js';
 
-/** The store that a case tests, with policies in the unit of time of the contract. */
+/** The store that a case tests, with policies whose lifetimes are multiples of `unitMs`. */
 export type StateSubject = ReturnType<typeof stateSubject>;
 
 interface StateTime extends Pick<ContractSubject<StateStore>, 'pass'> {

@@ -3,7 +3,7 @@ import { createDeferred } from '../../../internal/promise.js';
 import { type ContractCase, casesOf } from '../contract-case.js';
 import { expectThat } from '../expect-that.js';
 
-/** The step of an engine, as `defineStep` of `keelson/durable` makes it. */
+/** The function that stores a step of a durable run, as `defineStep` of `keelson/durable` makes it. */
 interface ContractStep {
   (
     name: string,
@@ -11,11 +11,11 @@ interface ContractStep {
     info: { readonly key: string; readonly kind: 'tool' },
   ): Promise<JsonValue>;
   readonly id: string;
-  /** Names the stored steps that the attempt has not asked for. */
+  /** Returns the names of the stored steps that this attempt has not repeated yet. */
   readonly unread?: (() => readonly string[] | PromiseLike<readonly string[]>) | undefined;
 }
 
-/** One start of a program by the engine. */
+/** One attempt to run a program. After a crash, the engine makes another one. */
 interface StepAttempt {
   readonly step: ContractStep;
   /** Ends this attempt, as a crash of the process does. The engine then starts the program again. */
@@ -26,7 +26,7 @@ interface StepAttempt {
 export type StepProgram = (attempt: StepAttempt) => Promise<JsonValue>;
 
 /**
- * The adapter to test.
+ * Runs programs on the durable engine whose step is tested.
  *
  * @example
  * const options: StepContractOptions = {
