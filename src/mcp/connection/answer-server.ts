@@ -18,12 +18,15 @@ const INVALID_PARAMS = -32_602;
 const ACTIONS: readonly unknown[] = ['accept', 'decline', 'cancel'];
 const FIELD_TYPES: readonly unknown[] = ['string', 'number', 'integer', 'boolean', 'array'];
 
-/** Returns the capabilities that the client declares to the server. */
-export function capabilitiesOf({ settings: { elicit, roots } }: Pick<ConnectionOptions, 'settings'>) {
-  return {
+/** Returns how the client introduces itself: its name, and the questions that it answers. */
+export function identityOf({ settings: { clientInfo, elicit, roots } }: Pick<ConnectionOptions, 'settings'>) {
+  const { name, version, title } = clientInfo;
+  const info = title === undefined ? { name, version } : { name, version, title };
+  const capabilities = {
     ...(elicit && { elicitation: { form: { applyDefaults: true }, url: {} } }),
     ...(roots && { roots: { listChanged: true } }),
   };
+  return { info, capabilities };
 }
 
 /** Answers the requests of one server, and logs its messages. */

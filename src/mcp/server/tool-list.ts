@@ -2,9 +2,10 @@ import { starTest } from '../../internal/star-pattern.js';
 import type { Connection } from '../connection/connection.js';
 import type { RequestOptions } from '../connection/sdk.js';
 import type { McpLimits } from '../options.js';
+import { problemInWorker } from '../schema/tool-schema.js';
 import { failureText } from '../server-log.js';
 import { type CallServer, type CallTool, type McpTool, toMcpTool, toolCaller } from '../tools/mcp-tool.js';
-import { type McpToolSpec, readToolSpecInWorker } from '../tools/spec.js';
+import { type McpToolSpec, readEntry } from '../tools/spec.js';
 import { withDeadline } from '../transport/time-limits.js';
 import type { ServerContext } from './context.js';
 import { Rereads } from './rereads.js';
@@ -57,12 +58,16 @@ export async function readTools(entries: readonly unknown[], options: ToolReadin
   for (const [index, entry] of entries.entries()) {
     const name = nameOf(entry);
     if (name !== undefined && !isWanted(name)) continue;
-    const spec = await readToolSpecInWorker(entry, limits, signal);
     const subject = `tool ${name === undefined ? `number ${index}` : shown(name)}`;
-    if ('problem' in spec) warnings.push(`${subject} is skipped: ${spec.problem}`);
-    else if (specs.has(spec.name)) warnings.push(`${subject} is skipped: another tool has this name`);
+    const spec = readEntry(entry, limits);
+    const problem = 'problem' in spec ? spec.problem : await problemInWorker(spec.inputSchema, signal);
+    if ('problem' in spec || problem !== undefined) {
+      warnings.push(`${subject} is skipped: ${problem}`);
+      continue;
+    }
+    if (specs.has(spec.name)) warnings.push(`${subject} is skipped: another tool has this name`);
     else specs.set(spec.name, spec);
-    if ('isCut' in spec && spec.isCut)
+    if (spec.isCut)
       warnings.push(
         `the description of ${subject} is cut at ${limits.descriptionLength} characters; raise \`limits.descriptionLength\``,
       );

@@ -68,9 +68,9 @@ class Shape {
     // The loop also visits what it adds.
     for (const part of found) for (const inside of this.partsIn(part)) found.add(inside);
     this.parts = [...found].filter(isObject);
-    this.types = typesOf(schemas.map((schema) => this.declaredTypes(schema, new Set())));
+    this.types = typesOf(schemas.map((schema) => this.read(schema, DECLARED)));
     this.required = new Set(this.parts.flatMap(({ required }) => listOf(required)));
-    this.isClosed = schemas.length > 0 && schemas.every((schema) => this.forbidsOthers(schema, new Set()));
+    this.isClosed = schemas.length > 0 && schemas.every((schema) => this.read(schema, CLOSED));
   }
 
   property(name: string): Shape | undefined {
@@ -126,30 +126,34 @@ class Shape {
     return [target ?? OPEN];
   }
 
-  private declaredTypes(schema: unknown, seen: Set<unknown>): readonly JsonType[] | undefined {
+  /** Applies a rule to a schema; else to the schemas that apply with it, until one has a value; else to its unions. */
+  private read<Value>(schema: unknown, rule: Rule<Value>, seen = new Set<unknown>()): Value | undefined {
     if (!isObject(schema) || seen.has(schema)) return undefined;
     seen.add(schema);
-    const own = ownTypes(schema);
-    if (own !== undefined) return schema.nullable === true ? [...own, 'null'] : own;
-    const all = [...this.targetOf(schema), ...listOf(schema.allOf)].map((part) => this.declaredTypes(part, seen));
-    const unions = [schema.anyOf, schema.oneOf].map((branches) =>
-      typesOf(listOf(branches).map((branch) => this.declaredTypes(branch, seen))),
-    );
-    return [...all, ...unions].find((types) => types !== undefined);
-  }
-
-  private forbidsOthers(schema: unknown, seen: Set<unknown>): boolean {
-    if (!isObject(schema) || seen.has(schema)) return false;
-    seen.add(schema);
-    if (schema.additionalProperties === false || schema.unevaluatedProperties === false) return true;
-    const isClosed = (part: unknown) => this.forbidsOthers(part, seen);
-    const unions = [schema.anyOf, schema.oneOf].map(listOf).filter(({ length }) => length > 0);
-    return (
-      [...this.targetOf(schema), ...listOf(schema.allOf)].some(isClosed) ||
-      unions.some((branches) => branches.every(isClosed))
-    );
+    const again = (part: unknown) => this.read(part, rule, seen);
+    let found = rule.own(schema);
+    for (const part of [...this.targetOf(schema), ...listOf(schema.allOf)]) found ??= again(part);
+    for (const branches of [schema.anyOf, schema.oneOf].map(listOf)) {
+      if (branches.length > 0) found ??= rule.union(branches, again);
+    }
+    return found;
   }
 }
+
+interface Rule<Value> {
+  readonly own: (schema: Fields) => Value | undefined;
+  readonly union: (branches: readonly unknown[], read: (branch: unknown) => Value | undefined) => Value | undefined;
+}
+
+const DECLARED: Rule<readonly JsonType[]> = {
+  own: ownTypes,
+  union: (branches, read) => typesOf(branches.map(read)),
+};
+
+const CLOSED: Rule<boolean> = {
+  own: (schema) => schema.additionalProperties === false || schema.unevaluatedProperties === false || undefined,
+  union: (branches, read) => branches.every(read) || undefined,
+};
 
 /** A schema that allows any properties. Used in place of the target of a reference that is not followed. */
 const OPEN = { additionalProperties: ANYTHING };
@@ -183,11 +187,12 @@ function typesOf(branches: readonly (readonly JsonType[] | undefined)[]): readon
 }
 
 function ownTypes(schema: Fields): readonly JsonType[] | undefined {
-  const { type, enum: values } = schema;
-  if (typeof type === 'string') return [type as JsonType];
-  if (Array.isArray(type)) return TYPES.filter((known) => type.includes(known));
-  if (Array.isArray(values)) return [...new Set(values.map(typeOf))];
-  return 'const' in schema ? [typeOf(schema.const)] : undefined;
+  const { type, enum: values, nullable } = schema;
+  const extra = nullable === true ? (['null'] as const) : [];
+  if (typeof type === 'string') return [type as JsonType, ...extra];
+  if (Array.isArray(type)) return TYPES.filter((known) => [...type, ...extra].includes(known));
+  const allowed = values === undefined && 'const' in schema ? [schema.const] : values;
+  return Array.isArray(allowed) ? [...new Set(allowed.map(typeOf)), ...extra] : undefined;
 }
 
 const NUMBER = /^\s*-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?\s*$/;

@@ -7,7 +7,7 @@ import { describeWithCause } from '../server-log.js';
 import { Authorization, type AuthorizationOptions, challengeOf } from './authorization.js';
 import { readText, release } from './http-response.js';
 import { type JsonRpcMessage, readMessages } from './json-rpc.js';
-import { deliver, type McpTransport } from './transport.js';
+import { deliver, isStateless, type McpTransport } from './transport.js';
 
 export interface HttpOptions extends Omit<AuthorizationOptions, 'oauth' | 'fetch'> {
   readonly headers: Readonly<Record<string, string>>;
@@ -29,8 +29,6 @@ interface HttpRequest {
 
 const CONTENT = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 const STREAM = { accept: 'text/event-stream' };
-/** The first revision without sessions. */
-const STATELESS = '2026-07-28';
 /** The key in `_meta` of a request that names its revision. Requests before 2026-07-28 do not have it. */
 const REVISION = 'io.modelcontextprotocol/protocolVersion';
 /** The name of the request parameter that the header `Mcp-Name` repeats, by method. */
@@ -181,17 +179,12 @@ export class HttpClient {
     return true;
   }
 
-  /** True if the protocol has no sessions. */
-  get isStateless(): boolean {
-    return this.protocolVersion !== undefined && this.protocolVersion >= STATELESS;
-  }
-
   /**
    * True if a session exists. SSE has no session id, since its URL contains the session. Over SSE, a session exists if
    * the protocol version is known.
    */
   private get isEstablished(): boolean {
-    return this.sessionId !== undefined || (this.protocolVersion !== undefined && !this.isStateless);
+    return this.sessionId !== undefined || (this.protocolVersion !== undefined && !isStateless(this.protocolVersion));
   }
 
   /** Follows redirects that keep the origin and the method. Returns any other redirect as the response. */

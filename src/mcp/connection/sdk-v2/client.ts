@@ -1,19 +1,20 @@
 import type {
   Client,
+  ClientContext,
   JsonSchemaValidator,
   jsonSchemaValidator,
   RequestOptions,
   StandardSchemaV1,
   VersionNegotiationMode,
 } from '@modelcontextprotocol/client';
-import { PackageMissingError } from '../../../errors.js';
+import { KeelsonError, PackageMissingError } from '../../../errors.js';
 import { MAX_TIMER_MS } from '../../../internal/clock.js';
 import { isObject } from '../../../internal/json.js';
 import { Stop } from '../../../internal/stop.js';
 import type { AuthSdk } from '../../transport/authorization.js';
 import type { JsonRpcMessage } from '../../transport/json-rpc.js';
-import type { McpTransport } from '../../transport/transport.js';
-import { capabilitiesOf } from '../answer-server.js';
+import { isStateless, type McpTransport } from '../../transport/transport.js';
+import { identityOf } from '../answer-server.js';
 import type { McpAnswer, McpParams, Sdk, SdkClient, SdkClientOptions, SdkRequestOptions } from '../sdk.js';
 import { HeaderTools } from './header-tools.js';
 import { followTools } from './subscription.js';
@@ -27,7 +28,7 @@ export async function loadSdk(): Promise<Sdk> {
     const sdk = await import('@modelcontextprotocol/client');
     return {
       revisions: ['2025-11-25', '2026-07-28'],
-      createClient: (transport, options) => new ClientV2(sdk, transport, options),
+      createClient: (transport, options) => new ProtocolClient(newClient(sdk, options), transport, options),
       loadAuth: async () => ({
         auth: sdk.auth as AuthSdk['auth'],
         challengeIn: (refused, granted) => challengeIn(sdk, refused, granted),
@@ -44,6 +45,11 @@ function challengeIn(sdk: SdkV2, refused: Response, granted: string | undefined)
   // A refreshed token would have the old scope.
   const wider = sdk.computeScopeUnion(granted, scope);
   return { scope: wider, resourceMetadataUrl, forceReauthorization: sdk.isStrictScopeSuperset(wider, granted) };
+}
+
+/** Version 1 puts the signal of a request in another place. */
+function signalOf(context: Partial<Pick<ClientContext, 'mcpReq'>> & { readonly signal?: AbortSignal }): AbortSignal {
+  return context.mcpReq?.signal ?? context.signal ?? new AbortController().signal;
 }
 
 const MODES: Readonly<Record<SdkClientOptions['revision'], VersionNegotiationMode>> = {
@@ -70,9 +76,18 @@ const MOST_RESOURCES = 32;
 /** A log message of this level or above is sent along with the answer to a request. */
 const LOG_LEVEL = { _meta: { 'io.modelcontextprotocol/logLevel': 'info' } };
 
-/** The client of `@modelcontextprotocol/client` 2.x, which speaks all revisions. */
-class ClientV2 implements SdkClient {
-  private readonly client: Client;
+function newClient(sdk: SdkV2, { connection, revision }: SdkClientOptions): Client {
+  const { info, capabilities } = identityOf(connection);
+  return new sdk.Client(info, {
+    capabilities: { ...capabilities, ...(revision !== '2025-11-25' && TASKS) },
+    jsonSchemaValidator: unchecked,
+    responseCacheStore: new sdk.InMemoryResponseCacheStore({ maxEntries: MOST_RESOURCES }),
+    versionNegotiation: { mode: MODES[revision] },
+  });
+}
+
+/** The client of either SDK. Only a client of version 2 speaks a revision without sessions. */
+export class ProtocolClient implements SdkClient {
   private readonly tools: HeaderTools;
   private readonly closing = new Stop();
   /** True if the server speaks a revision without sessions, which is 2026-07-28 or later. */
@@ -81,24 +96,18 @@ class ClientV2 implements SdkClient {
   private staleAt = Number.POSITIVE_INFINITY;
 
   constructor(
-    sdk: SdkV2,
+    private readonly client: Client,
     private readonly transport: McpTransport,
     private readonly options: SdkClientOptions,
+    /** The schema of the results. */
+    private readonly results = any,
   ) {
-    const { connection, server, revision, onError, onClose } = options;
-    const { name, version, title } = connection.settings.clientInfo;
-    this.client = new sdk.Client(title === undefined ? { name, version } : { name, version, title }, {
-      capabilities: { ...capabilitiesOf(connection), ...(revision !== '2025-11-25' && TASKS) },
-      jsonSchemaValidator: unchecked,
-      responseCacheStore: new sdk.InMemoryResponseCacheStore({ maxEntries: MOST_RESOURCES }),
-      versionNegotiation: { mode: MODES[revision] },
-    });
+    const { connection, server, onError, onClose } = options;
     this.tools = new HeaderTools(connection);
-    this.client.fallbackNotificationHandler = async ({ method, params }) => server.notified(method, params);
-    this.client.fallbackRequestHandler = ({ method, params }, { mcpReq }) =>
-      server.asked(method, params, mcpReq.signal);
-    this.client.onerror = onError;
-    this.client.onclose = () => {
+    client.fallbackNotificationHandler = async ({ method, params }) => server.notified(method, params);
+    client.fallbackRequestHandler = ({ method, params }, context) => server.asked(method, params, signalOf(context));
+    client.onerror = onError;
+    client.onclose = () => {
       this.closing.stop(undefined);
       onClose();
     };
@@ -116,15 +125,16 @@ class ClientV2 implements SdkClient {
     try {
       await this.client.connect(this.transport, { timeout: MAX_TIMER_MS });
     } catch (error) {
-      // The SDK wraps what the transport throws.
-      throw error instanceof Error && error.cause instanceof Error ? error.cause : withIssues(error);
+      // Version 2 wraps what the transport throws.
+      const { cause } = error as Error;
+      throw cause instanceof Error && !(error instanceof KeelsonError) ? cause : withIssues(error);
     }
-    if (this.client.getProtocolEra() === 'modern') this.beStateless();
+    if (isStateless(this.transport.protocolVersion)) this.beStateless();
   }
 
   async request(method: string, params: McpParams, { signal, onProgress }: SdkRequestOptions): Promise<McpAnswer> {
     const options = { signal, timeout: MAX_TIMER_MS, onprogress: onProgress };
-    if (!this.isStateless) return this.client.request({ method, params }, any, options);
+    if (!this.isStateless) return this.client.request({ method, params }, this.results, options);
     const isLogging = this.client.getServerCapabilities()?.logging !== undefined;
     const answer = shownResult(await this.ask(method, isLogging ? { ...params, ...LOG_LEVEL } : params, options));
     this.checkAge(method, params, answer);
