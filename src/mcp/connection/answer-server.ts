@@ -8,7 +8,7 @@ import { McpUnavailableError } from '../error.js';
 import type { McpElicitation, McpElicitationAnswer, McpRoot } from '../options.js';
 import { boundedCheck } from '../schema/bounded-check.js';
 import { failureText } from '../server-log.js';
-import type { ConnectionOptions, McpParams, ServerAnswers } from './sdk.js';
+import type { ConnectionOptions, McpParams } from './sdk.js';
 
 const MAX_TEXT = 10_000;
 const METHOD_NOT_FOUND = -32_601;
@@ -30,7 +30,7 @@ export function identityOf({ settings: { clientInfo, elicit, roots } }: Pick<Con
 }
 
 /** Answers the requests of one server, and logs its messages. */
-export class AnswerServer implements ServerAnswers {
+export class AnswerServer {
   private openQuestions = 0;
   /** The problems that were logged. Each is logged once, since a server may ask again and again. */
   private readonly reported = new Set<string>();

@@ -3,7 +3,8 @@ import { safeText } from '../../internal/safe-text.js';
 import { McpConnectError } from '../error.js';
 import { HttpStatusError } from '../transport/http-client.js';
 import { errorIn } from '../transport/json-rpc.js';
-import type { McpRevision, Sdk } from './sdk.js';
+import type { McpRevision } from './sdk.js';
+import type { Sdk } from './sdk-v2/client.js';
 
 /** JSON-RPC error codes of 2026-07-28 for a revision that the server does not speak, and for missing headers. */
 const UNSUPPORTED_REVISION = -32_022;

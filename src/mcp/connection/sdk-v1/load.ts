@@ -1,8 +1,7 @@
 import { PackageMissingError } from '../../../errors.js';
 import type { AuthSdk } from '../../transport/authorization.js';
 import { identityOf } from '../answer-server.js';
-import type { Sdk } from '../sdk.js';
-import { ProtocolClient } from '../sdk-v2/client.js';
+import type { Sdk } from '../sdk-v2/client.js';
 
 /**
  * Imports `@modelcontextprotocol/sdk` 1.x, which speaks the revisions up to 2025-11-25. Rejects with a
@@ -14,11 +13,11 @@ export async function loadSdk(): Promise<Sdk> {
     const { ResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
     return {
       revisions: ['2025-11-25'],
-      createClient(transport, options) {
-        const { info, capabilities } = identityOf(options.connection);
-        const client = new Client(info, { capabilities });
+      anyResult: ResultSchema as never,
+      newClient(options) {
+        const { info, capabilities } = identityOf(options);
         // The members that `ProtocolClient` uses are the same in both versions.
-        return new ProtocolClient(client as never, transport, options, ResultSchema as never);
+        return new Client(info, { capabilities }) as never;
       },
       loadAuth,
     };
