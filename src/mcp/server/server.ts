@@ -19,9 +19,8 @@ import { ToolPins } from './tool-pins.js';
 
 const INVALID_PARAMS = -32_602;
 
-export interface McpServerHost extends Pick<ServerContext, 'settings' | 'log' | 'emit'> {
+export interface McpServerHost extends Pick<ServerContext, 'settings' | 'log' | 'emit' | 'onTools'> {
   readonly ignored: readonly string[];
-  readonly onTools: () => void;
 }
 
 export class McpServer {
@@ -40,17 +39,13 @@ export class McpServer {
     const own = { ...host, definition, hold: new PausableClock(host.settings.system.clock) };
     const endings = new Endings((error) => host.log.write('warn', failureText(error)));
     this.context = { ...own, endings, pins: new ToolPins(own) };
-    this.offered = new ServerTools({
-      ...this.context,
-      onTools: host.onTools,
-      call: async (name, input, { signal, progress, limitMs }) => {
-        const params = { name, arguments: input };
-        const options = { signal, onProgress: progress, limitMs };
-        const answer = await this.request((it) => it.request('tools/call', params, options), signal);
-        // If the server announced a change of its tools before the result, the next turn has the changed tools.
-        await this.offered.rereads.catchUp();
-        return answer;
-      },
+    this.offered = new ServerTools(this.context, async (name, input, { signal, progress, limitMs }) => {
+      const options = { signal, onProgress: progress, limitMs };
+      const params = { name, arguments: input };
+      const answer = await this.request((it) => it.request('tools/call', params, options), signal);
+      // If the server announced a change of its tools before the result, the next turn has the changed tools.
+      await this.offered.rereads.catchUp();
+      return answer;
     });
     this.link = new Link(this.context, this.offered);
   }

@@ -94,11 +94,6 @@ export function toolFilter(
   return (name) => (included?.some((fits) => fits(name)) ?? true) && !excluded.some((fits) => fits(name));
 }
 
-interface ServerToolsOptions extends Pick<ServerContext, 'definition' | 'settings' | 'log' | 'emit' | 'hold' | 'pins'> {
-  readonly call: CallServer;
-  readonly onTools: () => void;
-}
-
 /**
  * The tools of a connected server that are offered. Leaves out invalid and excluded tools and, with `pinTools`, tools
  * whose definition changed. Reads the list again after a change notification.
@@ -112,8 +107,11 @@ export class ServerTools {
   private offered: ReadonlyMap<string, { readonly spec: McpToolSpec; readonly tool: McpTool }> = new Map();
   private readonly warned = new Set<string>();
 
-  constructor(private readonly options: ServerToolsOptions) {
-    this.rereads = new Rereads(options.settings.system.clock, () => this.readAgain());
+  constructor(
+    private readonly context: ServerContext,
+    private readonly call: CallServer,
+  ) {
+    this.rereads = new Rereads(context.settings.system.clock, () => this.readAgain());
   }
 
   begin({ connection, tools }: { readonly connection: Connection; readonly tools: ListedTools }): void {
@@ -133,18 +131,18 @@ export class ServerTools {
     this.connection = undefined;
     this.offered = new Map();
     this.tools = [];
-    this.options.onTools();
+    this.context.onTools();
   }
 
   private async readAgain(): Promise<void> {
     const { connection } = this;
-    const { definition, settings, hold, log } = this.options;
+    const { definition, settings, hold, log } = this.context;
     const { connectMs } = settings.timeouts;
     const what = `tool list of MCP server "${definition.name}"`;
     const limits = { what, callMs: connectMs, totalMs: connectMs, hold, signal: undefined };
     if (connection === undefined) return;
     try {
-      const tools = await withDeadline(limits, (signal) => listTools(connection, this.options, { signal }));
+      const tools = await withDeadline(limits, (signal) => listTools(connection, this.context, { signal }));
       if (this.connection === connection) this.offer(tools);
     } catch (error) {
       if (this.connection === connection) {
@@ -154,7 +152,7 @@ export class ServerTools {
   }
 
   private offer({ specs, warnings, changed }: ListedTools): void {
-    const { definition, log, onTools, emit } = this.options;
+    const { definition, log, onTools, emit } = this.context;
     const before = this.offered;
     // The list is read repeatedly, and each warning is logged once.
     for (const warning of warnings) {
@@ -182,8 +180,8 @@ export class ServerTools {
   }
 
   private get owner() {
-    const { definition, settings, call, log } = this.options;
+    const { definition, settings, log } = this.context;
     const warn = (problem: string) => log.write('warn', problem);
-    return { server: definition.name, call, checkArguments: settings.checkArguments, warn };
+    return { server: definition.name, call: this.call, checkArguments: settings.checkArguments, warn };
   }
 }
