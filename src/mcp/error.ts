@@ -7,8 +7,8 @@ export class McpConnectError extends KeelsonError {
   /** True if a later attempt may succeed. */
   readonly retryable: boolean;
   /**
-   * Set if the server refused the revision of the protocol: the revisions that the server speaks. Empty if the server
-   * does not name them.
+   * The revisions that the server speaks, if it refused the revision of the client. Empty if the server does not name
+   * them.
    */
   readonly revisions: readonly string[] | undefined;
 

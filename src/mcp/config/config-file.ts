@@ -14,7 +14,6 @@ import { readServerMap } from './server-map.js';
 const MAX_BYTES = 1_048_576;
 const WORKSPACE_FILE = '.mcp.json';
 
-/** The servers that one configuration file names, or the reason why the file cannot be read. */
 type FoundServers = { readonly path: string } & (
   | { readonly entries: readonly McpServerEntry[] }
   | { readonly problem: string }

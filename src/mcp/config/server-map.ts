@@ -18,7 +18,10 @@ const TRANSPORTS: ReadonlyMap<string, McpServerDefinition['transport']> = new Ma
   Object.entries({ stdio: 'stdio', local: 'stdio', sse: 'sse', http: 'http', streamablehttp: 'http' } as const),
 );
 
-/** Keys that lead to the map of servers in the files of all programs. A longer path comes before its beginning. */
+/**
+ * Returns the keys that lead to the map of servers in the files of all programs. The longest come first, because `mcp`
+ * may hold the map `mcp.servers`.
+ */
 function mapPaths(): readonly (readonly string[])[] {
   return serverCells(({ maps }) => maps)
     .flat()
@@ -53,7 +56,9 @@ function valueAt(document: Fields, keys: readonly string[]): unknown {
   return keys.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), document);
 }
 
-/** Returns a predicate for the servers that another list of the file switches off. */
+/**
+ * Returns a predicate for the servers that another list of the file switches off, such as `mcp.excluded` of Gemini CLI.
+ */
 function switchedOff(document: Fields): (name: string) => boolean {
   const listsOf = (kind: 'off' | 'on') =>
     serverCells(({ lists }) => lists).flatMap((lists) => {
@@ -80,7 +85,6 @@ export function readServer(name: string, fields: unknown, origin: McpServerOrigi
 /** A `timeout` below this number of milliseconds was probably meant in seconds. */
 const SHORT_MS = 1_000;
 
-/** Returns warnings about unknown fields, unknown variables, and a time limit that was probably meant in seconds. */
 function notesOn(fields: Fields): string[] {
   const { command, args, env = {}, cwd, url, headers = {}, timeout } = fields;
   const isShort = typeof timeout === 'number' && timeout > 0 && timeout < SHORT_MS;
@@ -170,8 +174,8 @@ const KNOWN = new Set(['type', 'transport', ...KINDS.flatMap(([, , fields]) => f
 
 const GRANTS = ['trust', 'alwaysAllow', 'autoApprove', 'autoAllow'].map(fold);
 /**
- * Fields of other programs that a server may need to start. Also contains other programs' names of known fields: such a
- * field is unknown only if the known field is present too.
+ * Fields of other programs without which a server may not start. A second name of a known field, such as `serverUrl`,
+ * is unknown only if the server has the known field too.
  */
 const NEEDED = ['envFile', 'envHttpHeaders', 'headersHelper', 'bearerTokenEnvVar', 'httpUrl', 'serverUrl', 'tools'].map(
   fold,

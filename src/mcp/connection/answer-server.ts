@@ -18,7 +18,7 @@ const INVALID_PARAMS = -32_602;
 const ACTIONS: readonly unknown[] = ['accept', 'decline', 'cancel'];
 const FIELD_TYPES: readonly unknown[] = ['string', 'number', 'integer', 'boolean', 'array'];
 
-/** Returns how the client introduces itself: its name, and the questions that it answers. */
+/** Returns what a server is told in the handshake: the name of the application, and the requests that it answers. */
 export function identityOf({ settings: { clientInfo, elicit, roots } }: Pick<ConnectionOptions, 'settings'>) {
   const { name, version, title } = clientInfo;
   const info = title === undefined ? { name, version } : { name, version, title };
@@ -42,7 +42,7 @@ export class AnswerServer {
     if (method === 'notifications/message') this.options.log.write(LEVELS.get(params.level) ?? 'info', logText(params));
   }
 
-  /** Answers a request. Rejects with an error for the server. */
+  /** Answers a request of the server. Rejects with the error that the server gets. */
   async asked(method: string, params: McpParams = {}, signal: AbortSignal): Promise<{ [name: string]: unknown }> {
     const { elicit, roots } = this.options.settings;
     // The SDK's own handlers refuse odd questions with another code, and without a line in the log.

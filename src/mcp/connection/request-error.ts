@@ -7,7 +7,7 @@ import { BROKEN_OFF, type JsonRpcMessage, NO_ANSWER, NO_CODE, TOO_LONG } from '.
 
 const MAX_TEXT = 10_000;
 const MAX_DETAILS = 1_000;
-/** A message that was cut already is not cut again, so that the length that it states is right. */
+/** The longest quote of a server. A message that was cut before fits, so the length that it states stays right. */
 const MAX_QUOTE = MAX_TEXT + 2 * MAX_DETAILS;
 
 /** Explains status codes of JSON-RPC, MCP, the SDK and HTTP. Each string follows the name of the server in a message. */
@@ -106,7 +106,6 @@ function unauthorizedError(server: string, quote: string, cause: unknown): McpUn
   return new McpUnauthorizedError(server, `${answer}; set \`headers\` or \`oauth\`.`, { cause });
 }
 
-/** Describes in one line how an answer differs from the schema of the protocol. */
 function mismatchIn(issues: readonly { readonly path?: readonly PropertyKey[]; readonly message?: string }[]): string {
   return issues
     .slice(0, 5)

@@ -9,7 +9,7 @@ import type { Sdk } from './sdk-v2/client.js';
 /** JSON-RPC error codes of 2026-07-28 for a revision that the server does not speak, and for missing headers. */
 const UNSUPPORTED_REVISION = -32_022;
 const HEADER_MISMATCH = -32_020;
-/** Codes with which a server refuses a handshake that its revision does not have. */
+/** Error codes with which servers refuse the handshake of a revision that they do not speak. */
 const REFUSALS: readonly unknown[] = [UNSUPPORTED_REVISION, HEADER_MISMATCH, -32_600, -32_601, -32_602];
 const MAX_LIST = 200;
 

@@ -16,7 +16,6 @@ export interface RequestOptions {
   readonly limitMs?: number | undefined;
 }
 
-/** The server of a connection, and callbacks. */
 export interface ConnectionOptions {
   readonly definition: McpServerDefinition;
   readonly settings: McpSettings;

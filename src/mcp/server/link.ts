@@ -200,10 +200,7 @@ export class Link {
   }
 }
 
-/**
- * The step of the server after a denial of the trust gate, by the reason of the denial. A denial for any other reason
- * counts as a failed attempt.
- */
+/** The step that the server takes after a denial, by the reason of the denial. Any other denial is a failed attempt. */
 const REFUSED: Partial<Record<DeniedDecision['reason'], ServerStep>> = {
   declined: 'decline',
   'no-approver': 'withhold',

@@ -104,8 +104,8 @@ async function shakeHands(options: Attempt): Promise<Established> {
 }
 
 /**
- * Imports the newest SDK that is installed, when the first server is connected. Version 2 speaks all revisions. Rejects
- * with a PackageMissingError for version 2 if no SDK is installed that speaks the revision.
+ * Imports the newest SDK that is installed. Version 2 speaks all revisions. If no installed SDK speaks the revision,
+ * rejects with a PackageMissingError that names version 2.
  */
 async function loadSdk(revision: McpRevision | 'auto'): Promise<Sdk> {
   try {

@@ -16,7 +16,7 @@ interface ReadTools {
   readonly warnings: readonly string[];
 }
 
-/** The tools of one reading. `specs` leaves out the tools that a person has to approve first. */
+/** The tools of one reading. `specs` leaves out the tools whose change a person has to approve first. */
 export interface ListedTools extends ReadTools {
   /**
    * Names of tools whose definition has changed since the last reading, and differs from the definition that was first

@@ -5,8 +5,8 @@ import { ServerLog } from '../server-log.js';
 const PRECEDENCE: readonly McpServerOrigin['scope'][] = ['builtin', 'user', 'workspace'];
 
 /**
- * Holds every server that wants a name, and decides which one gets it. The result depends on the origins of the servers
- * alone, never on the order of the calls.
+ * Holds all servers by their names, and decides which server of a name is used. The result depends on the origins of
+ * the servers alone, never on the order of the calls.
  */
 export class NameClaims {
   private readonly byName = new Map<string, readonly McpServerEntry[]>();

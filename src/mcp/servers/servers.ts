@@ -228,7 +228,6 @@ class McpToolSet implements LiveToolSet {
     return this.tools;
   }
 
-  /** Finds a tool by its full name, or by its short name if only one server has a tool of that name. */
   find(name: string): McpTool | undefined {
     return this.byName.get(name) ?? this.aliases.get(name);
   }

@@ -48,12 +48,15 @@ function convertProperties(shape: Shape, value: Fields): Fields {
   return isChanged ? Object.fromEntries(kept) : value;
 }
 
-/** A schema that allows every value. Also stands for a part whose target or pattern is not looked at. */
+/** A schema that allows every value. */
 const ANYTHING = {};
 
-/** The parts of a schema that may apply to one value. Each is computed once, so a conversion takes linear time. */
+/**
+ * The schemas that may apply to one value, such as the branches of a union. Each shape is computed once, so a
+ * conversion takes linear time.
+ */
 class Shape {
-  /** The types that one of the parts declares. Undefined if a part allows every type. */
+  /** The types that one of the schemas declares. Undefined if one of them allows every type. */
   readonly types: readonly JsonType[] | undefined;
   readonly required: ReadonlySet<unknown>;
   private readonly parts: readonly Fields[];
@@ -118,7 +121,7 @@ class Shape {
     return [...this.targetOf(part), ...inside];
   }
 
-  /** Returns the schema that a part refers to. A reference that is not a path from the root may mean any schema. */
+  /** Returns the schema that a reference leads to. A reference that is not a path from the root may mean any schema. */
   private targetOf({ $ref, $dynamicRef, $recursiveRef }: Fields): readonly unknown[] {
     if (($dynamicRef ?? $recursiveRef) !== undefined) return [OPEN];
     if ($ref === undefined) return [];
@@ -126,7 +129,7 @@ class Shape {
     return [target ?? OPEN];
   }
 
-  /** Applies a rule to a schema; else to the schemas that apply with it, until one has a value; else to its unions. */
+  /** Applies a rule to a schema. Without a value, applies it to the schemas that must match too, then to the unions. */
   private read<Value>(schema: unknown, rule: Rule<Value>, seen = new Set<unknown>()): Value | undefined {
     if (!isObject(schema) || seen.has(schema)) return undefined;
     seen.add(schema);

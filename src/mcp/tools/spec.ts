@@ -29,7 +29,10 @@ export function readToolSpec(entry: unknown, limits: McpLimits): SpecReading {
   return problem === undefined ? spec : { problem };
 }
 
-/** Reads an entry of `tools/list` without a check of the content of its input schema. */
+/**
+ * Reads an entry of `tools/list`. Leaves the keywords and references of its input schema to the caller, who may check
+ * them in the worker.
+ */
 export function readEntry(entry: unknown, limits: McpLimits): SpecReading {
   if (!isObject(entry)) return { problem: 'it must be an object' };
   const { name, inputSchema, outputSchema, title } = entry;

@@ -17,7 +17,7 @@ export interface HttpOptions extends Omit<AuthorizationOptions, 'oauth' | 'fetch
   readonly clock: Clock;
 }
 
-/** One HTTP request. The headers of the connection are added to its headers. */
+/** One HTTP request. The client adds the headers of its connection. */
 interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Default: the URL of the server. */
@@ -125,7 +125,6 @@ export class HttpClient {
     return this.request({ method: 'GET', headers, signal });
   }
 
-  /** Returns the error for an unexpected response. */
   async refusal(response: Response): Promise<KeelsonError> {
     const { server, maxBytes } = this.options;
     const { status, ok, headers } = response;
@@ -223,7 +222,10 @@ export class HttpClient {
   }
 }
 
-/** Returns the headers that repeat parts of a stateless request. Undefined for every other message. */
+/**
+ * Returns the headers that repeat parts of a request, as revision 2026-07-28 requires. Undefined for every other
+ * message.
+ */
 export function statelessHeaders(message: JsonRpcMessage): Readonly<Record<string, string>> | undefined {
   const { method, params = {} } = 'method' in message ? message : { method: '' };
   const revision = isObject(params._meta) ? params._meta[REVISION] : undefined;

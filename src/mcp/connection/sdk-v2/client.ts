@@ -21,14 +21,13 @@ export interface Sdk {
   loadAuth(): Promise<AuthSdk>;
 }
 
-/** The choices for one connection. */
 export interface SdkChoice {
   readonly sdk: Sdk;
   readonly transport: McpTransport;
   readonly revision: McpRevision | 'auto';
 }
 
-/** A log message of this level or above is sent along with the answer to a request. */
+/** Asks a server without sessions for its log messages of this level and above. They come along with its answers. */
 const LOG_LEVEL = { _meta: { 'io.modelcontextprotocol/logLevel': 'info' } };
 
 interface ClientOptions extends ConnectionOptions {
@@ -44,7 +43,7 @@ export class ProtocolClient {
   private readonly closing = new Stop();
   /** True if the server speaks a revision without sessions, which is 2026-07-28 or later. */
   private isStateless = false;
-  /** The time at which the server no longer guarantees the list of tools. */
+  /** The end of the time for which the server guarantees the list of tools. */
   private staleAt = Number.POSITIVE_INFINITY;
 
   constructor(
@@ -153,8 +152,8 @@ export class ProtocolClient {
   }
 
   /**
-   * Reports that the tools may have changed, with the first response after the end of the time for which the server
-   * guarantees the list.
+   * Notes for how long the server guarantees a list of tools. After that time, the first response reports that the
+   * tools may have changed.
    */
   private checkAge(method: string, { cursor }: McpParams, { ttlMs }: McpAnswer): void {
     const now = this.options.settings.system.clock.now();
@@ -201,7 +200,7 @@ function withIssues(error: unknown): unknown {
   return json === undefined ? error : Object.assign(error as Error, { issues: JSON.parse(json) });
 }
 
-/** Version 1 puts the signal of a request in another place. */
+/** Returns the signal of a request of the server. The two versions pass it under different names. */
 function signalOf(context: Partial<Pick<ClientContext, 'mcpReq'>> & { readonly signal?: AbortSignal }): AbortSignal {
   return context.mcpReq?.signal ?? context.signal ?? new AbortController().signal;
 }
