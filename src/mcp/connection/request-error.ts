@@ -71,7 +71,10 @@ export function requestError(server: string, error: unknown): KeelsonError {
   if (error instanceof KeelsonError && !isHttpError(error)) return error;
   const { status, meaning, text } = describe(error);
   const quote = safeText(withoutPages(text), { maxLength: MAX_QUOTE });
-  if (status === 401) return unauthorizedError(server, quote, error);
+  if (status === 401) {
+    const answer = `it answered with status 401${quote === '' ? '' : ` and said: ${quote}`}`;
+    return new McpUnauthorizedError(server, `${answer}; set \`headers\` or \`oauth\`.`, { cause: error });
+  }
   const code = status === undefined ? '' : ` (${status})`;
   const message = `The MCP server "${server}" ${meaning}${code}${quote === '' ? '.' : `: ${quote}`}`;
   const cause = error instanceof HttpStatusError ? new HttpStatusError(error.status, bounded(error.detail)) : error;
@@ -99,11 +102,6 @@ function describe(error: unknown): Description {
   }
   if (Array.isArray(issues)) return { meaning: meaningOf(NO_ANSWER), text: mismatchIn(issues) };
   return { meaning: 'gave no usable response', text: describeWithCause(error) };
-}
-
-function unauthorizedError(server: string, quote: string, cause: unknown): McpUnauthorizedError {
-  const answer = `it answered with status 401${quote === '' ? '' : ` and said: ${quote}`}`;
-  return new McpUnauthorizedError(server, `${answer}; set \`headers\` or \`oauth\`.`, { cause });
 }
 
 function mismatchIn(issues: readonly { readonly path?: readonly PropertyKey[]; readonly message?: string }[]): string {

@@ -33,7 +33,7 @@ export class Servers {
     private readonly settings: McpSettings,
     private readonly logger: () => Logger,
   ) {
-    this.tools = new McpToolSet(() => this.byName.keys(), logger);
+    this.tools = new McpToolSet(() => this.byName.keys());
   }
 
   /** Returns the current server of each name. A changed server is another object. */
@@ -215,10 +215,7 @@ class McpToolSet implements LiveToolSet {
   private byName: ReadonlyMap<string, McpTool> = new Map();
   private aliases: ReadonlyMap<string, McpTool | undefined> = new Map();
 
-  constructor(
-    private readonly servers: () => Iterable<string>,
-    private readonly logger: () => Logger,
-  ) {}
+  constructor(private readonly servers: () => Iterable<string>) {}
 
   prefixes(): readonly string[] {
     return [...this.servers()].map(toolPrefix);
@@ -233,24 +230,17 @@ class McpToolSet implements LiveToolSet {
   }
 
   replace(tools: readonly McpTool[]): void {
-    const byName = new Map<string, McpTool>();
     const aliases = new Map<string, McpTool | undefined>();
     for (const tool of tools) {
-      const { mcpServer, mcpTool: alias } = tool.metadata;
-      if (byName.has(tool.name)) {
-        const problem = `is skipped: another tool has the name ${tool.name}.`;
-        this.logger().warn(`Tool ${JSON.stringify(alias)} of MCP server "${mcpServer}" ${problem}`);
-        continue;
-      }
-      byName.set(tool.name, tool);
+      const { mcpTool: alias } = tool.metadata;
       // A short name must not look like a full name. Otherwise a server could give its tool the full name of another
       // server's tool, and receive the calls while the other server is disconnected.
       if (alias.startsWith('mcp__')) continue;
       aliases.set(alias, aliases.has(alias) ? undefined : tool);
     }
-    this.byName = byName;
+    this.tools = tools;
+    this.byName = new Map(tools.map((tool) => [tool.name, tool]));
     this.aliases = aliases;
-    this.tools = [...byName.values()];
     this.revision += 1;
   }
 }

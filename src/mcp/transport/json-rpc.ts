@@ -60,8 +60,6 @@ const MOST_LEVELS = 500;
  * message is nested too deeply, a request loses its parameters, and a response becomes an error.
  */
 export function readMessages(text: string): readonly (JsonRpcMessage | undefined)[] {
-  // The lines of a JSON logger are not parsed.
-  if (!text.includes('"jsonrpc"')) return [undefined];
   try {
     // The output of some runtimes begins with a byte order mark.
     const read: unknown = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
