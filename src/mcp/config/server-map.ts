@@ -70,7 +70,6 @@ function switchedOff(document: Fields): (name: string) => boolean {
   return (name) => off.some((names) => names.includes(name)) || on.some((names) => !names.includes(name));
 }
 
-/** Reads one server. Returns its definition, or the problem with it. */
 export function readServer(name: string, fields: unknown, origin: McpServerOrigin): McpServerEntry {
   if (!isObject(fields))
     return { name, problem: 'it must be an object with a `command` or a `url`', notes: [], origin };

@@ -119,7 +119,6 @@ function meaningOf(status: number): string {
   return 'refused the request';
 }
 
-/** Returns the data of a server's error as JSON, such as the invalid argument or a URL for the user to open. */
 function detailsOf({ data }: ServerErrorData): string {
   // Some servers write an empty string or null if they have nothing to add.
   return data ? ` ${JSON.stringify(data).slice(0, MAX_DETAILS)}` : '';

@@ -127,7 +127,6 @@ const rules = {
   onProgress: callable,
 } satisfies OptionTable<McpCallOptions>;
 
-/** Calls a tool of a server within its time limit. Rejects with a typed error, or with the reason of the abort signal. */
 async function callTool(
   server: McpServer,
   { name, args }: { readonly name: string; readonly args: Readonly<Record<string, unknown>> },

@@ -51,10 +51,7 @@ export class Link {
     return this.state === 'idle' ? this.connect() : (this.attempts.running ?? Promise.resolve());
   }
 
-  /**
-   * Ends the connection and connects again. Pending requests fail. If a connection attempt is already running, waits
-   * for that attempt instead. Rejects with a McpUnavailableError if there is no connection afterwards.
-   */
+  /** If an attempt is already running, waits for that attempt instead. */
   async restart(): Promise<void> {
     const { established } = this;
     if (established) {

@@ -110,10 +110,7 @@ export class McpServer {
     }
   }
 
-  /**
-   * Waits for a connection, validates the arguments and calls the tool. Rejects with a typed error, or with the reason
-   * of the abort signal.
-   */
+  /** Rejects with a typed error, or with the reason of the abort signal. */
   async callTool(name: string, input: unknown, context: CallContext): Promise<ToolResult> {
     const { name: server } = this.definition;
     if (this.link.established === undefined) await this.connected(context.signal);
@@ -132,7 +129,6 @@ export class McpServer {
     throw new McpRequestError(server, message, { status: INVALID_PARAMS });
   }
 
-  /** Completes the pending authorization with the user's code, and connects. */
   async finishAuthorization(code: string | URLSearchParams): Promise<void> {
     const { name, origin } = this.definition;
     const { failure } = this.link;

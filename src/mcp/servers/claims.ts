@@ -73,7 +73,6 @@ export function originOf(entry: McpServerEntry): McpServerOrigin {
   return 'definition' in entry ? entry.definition.origin : entry.origin;
 }
 
-/** Logs that a server is left out, because another server has its name. */
 export function reportLeftOut(loser: McpServerEntry, holder: McpServerEntry, logger: () => Logger): void {
   const [own, others] = [originOf(loser), originOf(holder)].map(shownOrigin);
   const problem = `the server of ${own} is left out: a server of ${others} has this name. Rename one of them.`;

@@ -86,10 +86,7 @@ export class Servers {
     this.byName.set(entry.name, this.memberOf(entry));
   }
 
-  /**
-   * Adds or replaces a server, and connects to it if it gets its name. An unchanged server keeps its connection. A
-   * changed or displaced server ends gracefully, as in `remove`.
-   */
+  /** Also connects to the server, if it gets its name. A displaced server ends gracefully, as in `remove`. */
   async put(entry: McpServerEntry): Promise<PutOutcome> {
     const { name } = entry;
     const former = this.claims.holder(name);
@@ -103,10 +100,7 @@ export class Servers {
     return this.settle(entry);
   }
 
-  /**
-   * Removes a server and its tools. With `graceful`, the server ends after its pending requests, and `remove` does not
-   * wait for them. A server that was left out because of the removed one gets the name and connects.
-   */
+  /** With `graceful`, the server ends after its pending requests, and `remove` does not wait for them. */
   async remove(name: string, { graceful, origin }: Removal): Promise<boolean> {
     const holder = this.claims.holder(name);
     const gone = this.claims.remove(name, origin);
@@ -155,7 +149,7 @@ export class Servers {
     }
   }
 
-  /** Makes an entry the server of its name, without connecting. Returns undefined for an invalid entry. */
+  /** Returns undefined for an invalid entry. */
   private install(entry: McpServerEntry): McpServer | undefined {
     reportProblems(entry, this.logger);
     const member = this.memberOf(entry);

@@ -119,7 +119,7 @@ export class HttpClient {
     }
   }
 
-  /** Requests an event stream that starts after `eventId`. The response may be something other than a stream. */
+  /** The response may be something other than a stream. */
   openStream(signal: AbortSignal, eventId?: string): Promise<Response> {
     const headers = eventId === undefined ? STREAM : { ...STREAM, 'last-event-id': eventId };
     return this.request({ method: 'GET', headers, signal });
@@ -157,7 +157,7 @@ export class HttpClient {
     }
   }
 
-  /** Passes the messages in a string to the connection. Reports anything that is not a message. */
+  /** Reports anything that is not a message. */
   receive(text: string, onMessage: (message: JsonRpcMessage) => void = (message) => this.deliver(message)): void {
     for (const message of readMessages(text)) {
       if (message !== undefined) onMessage(message);
