@@ -85,6 +85,9 @@ export class McpSessionLostError extends KeelsonError {
   readonly code = 'ERR_MCP_SESSION_LOST';
 
   constructor(server: string, cause: unknown) {
-    super(`MCP server "${server}" no longer knows the session.`, { cause });
+    super(
+      `MCP server "${server}" no longer knows the session, so it did not run the request. Send the request again.`,
+      { cause },
+    );
   }
 }

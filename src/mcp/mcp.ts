@@ -97,7 +97,7 @@ export interface McpServers extends LifecycleLoader {
    * invalid.
    */
   server(name: string): McpServerHandle;
-  /** Notifies the connected servers that the roots have changed. */
+  /** Tells the connected servers that the option `roots` has new values, so that they ask for the roots again. */
   announceRoots(): void;
 }
 
