@@ -7,8 +7,8 @@ export class McpConnectError extends KeelsonError {
   /** True if a later attempt may succeed. */
   readonly retryable: boolean;
   /**
-   * Set if the server refused the revision of the protocol: the revisions that the server speaks. Empty if the server
-   * does not name them.
+   * The revisions that the server speaks, if it refused the revision of the client. Empty if the server does not name
+   * them.
    */
   readonly revisions: readonly string[] | undefined;
 
@@ -85,6 +85,9 @@ export class McpSessionLostError extends KeelsonError {
   readonly code = 'ERR_MCP_SESSION_LOST';
 
   constructor(server: string, cause: unknown) {
-    super(`MCP server "${server}" no longer knows the session.`, { cause });
+    super(
+      `MCP server "${server}" no longer knows the session, so it did not run the request. Send the request again.`,
+      { cause },
+    );
   }
 }

@@ -68,7 +68,7 @@ export interface McpServers extends LifecycleLoader {
    * Adds one server and connects to it. Without an `origin`, the server is trusted as one of the host application.
    * Servers of the host application have precedence over servers of the user, then over servers of the workspace.
    * Rejects with an OptionInvalidError if the name belongs to a server of the same origin or with precedence. If the
-   * new server has precedence, the server with the name is ended, with an error in the log.
+   * new server has precedence, the other server is left out with a warning, and ends after its pending calls.
    */
   add(name: string, config: McpServerConfig, origin?: McpServerOrigin): Promise<McpServerStatus>;
   /**
@@ -97,7 +97,7 @@ export interface McpServers extends LifecycleLoader {
    * invalid.
    */
   server(name: string): McpServerHandle;
-  /** Notifies the connected servers that the roots have changed. */
+  /** Tells the connected servers that the option `roots` has new values, so that they ask for the roots again. */
   announceRoots(): void;
 }
 

@@ -65,7 +65,7 @@ export interface McpServersOptions {
   readonly clientInfo?: McpClientInfo | undefined;
   /** The directories and files that servers may work on. A function is called for each request of a server. */
   readonly roots?: readonly McpRoot[] | (() => Awaitable<readonly McpRoot[]>) | undefined;
-  /** Returns how to authorize at an HTTP server, or undefined if authorization is not possible. */
+  /** Returns the OAuth provider for an HTTP server, or undefined if the application cannot authorize there. */
   readonly oauth?: ((server: McpServerAddress) => McpOAuth | undefined) | undefined;
   /** Called with each event about connections and tools. An error that it throws is logged. */
   readonly onEvent?: ((event: McpEvent) => void) | undefined;

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { isObject } from '../../internal/json.js';
 import { pathText } from '../../internal/problem.js';
-import { type LostKey, lossText, readJson } from '../../internal/read-json.js';
+import { lossText, readJson } from '../../internal/read-json.js';
 import { readBytes } from '../../process/files/file-bytes.js';
 import { workspaceRoots } from '../../process/files/workspace.js';
 import { programOfServers } from '../../programs/list.js';
@@ -9,12 +9,11 @@ import { McpConfigError } from '../error.js';
 import type { McpServersOptions } from '../options.js';
 import { failureText } from '../server-log.js';
 import type { McpServerEntry, McpServerOrigin } from './definition.js';
-import { findServerMap, readServerMap } from './server-map.js';
+import { readServerMap } from './server-map.js';
 
 const MAX_BYTES = 1_048_576;
 const WORKSPACE_FILE = '.mcp.json';
 
-/** The servers that one configuration file names, or the reason why the file cannot be read. */
 type FoundServers = { readonly path: string } & (
   | { readonly entries: readonly McpServerEntry[] }
   | { readonly problem: string }
@@ -66,18 +65,9 @@ export async function readConfigFile(
   if ('problem' in json) throw new McpConfigError(source, `${json.problem}.`);
   if (!isObject(json.value)) throw new McpConfigError(source, 'it must be a JSON object.');
   const from = { program: programOfServers(source)?.id, ...origin, source };
-  return withLosses(readServerMap(json.value, from), { value: json.value, lost: json.lost });
-}
-
-/** Adds a note to each server whose fields have keys that the JSON reader dropped. */
-function withLosses(
-  entries: readonly McpServerEntry[],
-  { value, lost }: { readonly value: object; readonly lost: readonly LostKey[] },
-): readonly McpServerEntry[] {
-  const { keys } = findServerMap(value as Readonly<Record<string, unknown>>);
-  return entries.map((entry) => {
-    const own = lost.filter(({ path }) => [...keys, entry.name].every((step, at) => String(path[at]) === step));
-    const notes = own.map((key) => `${pathText(key.path)}: ${lossText(key)}`);
-    return notes.length === 0 ? entry : { ...entry, notes: [...entry.notes, ...notes] };
+  const { value, lost } = json;
+  return readServerMap(value, from).map((entry) => {
+    const own = lost.filter(({ path }) => path.includes(entry.name));
+    return { ...entry, notes: [...entry.notes, ...own.map((key) => `${pathText(key.path)}: ${lossText(key)}`)] };
   });
 }

@@ -57,8 +57,8 @@ export interface McpServerOrigin {
   /** `builtin` means that the host application defines the server. A trust gate decides about all other servers. */
   readonly scope: TrustScope;
   /**
-   * Decides which of two servers gets a name: `builtin` goes before `user`, and `user` before `workspace`. Default:
-   * `scope`.
+   * If two servers have the same name, decides which one is used: `builtin` goes before `user`, and `user` before
+   * `workspace`. Default: `scope`.
    */
   readonly precedence?: TrustScope | undefined;
   /** Absolute path of the file that defines the server. */
@@ -69,7 +69,10 @@ export interface McpServerOrigin {
   readonly extension?: string | undefined;
   /** Absolute path of the directory of the extension. */
   readonly root?: string | undefined;
-  /** The workspace directory. Entries of PATH inside it are removed. Default: `workspaceDir` of the loader. */
+  /**
+   * The workspace directory. A server that needs an approval gets no directories inside it in PATH, so that programs of
+   * the workspace do not replace other programs. Default: `workspaceDir` of the loader.
+   */
   readonly workspaceDir?: string | undefined;
   /**
    * Environment variables whose values are neither shown nor hashed, such as settings of an extension. The program
@@ -92,7 +95,7 @@ export interface McpServerOrigin {
 
 /**
  * One server of a map: its definition, or the problem that makes it unusable. `notes` lists warnings about its fields.
- * `ignored` lists the names of unknown fields that restrict nothing.
+ * `ignored` lists the names of unknown fields that need no warning, because they restrict nothing.
  */
 export type McpServerEntry = {
   readonly name: string;

@@ -118,7 +118,6 @@ function refuseMissing(name: string, { missing }: Expansion): void {
   );
 }
 
-/** Programs that may install or download a server before they start it. */
 const RUNNERS = ['npx', 'pnpx', 'bunx', 'uvx', 'npm', 'pnpm', 'yarn', 'bun', 'uv', 'pipx', 'deno', 'docker', 'podman'];
 
 /** True if the command may install the server before it starts, as `npx` does with an empty cache. */

@@ -18,7 +18,10 @@ const TRANSPORTS: ReadonlyMap<string, McpServerDefinition['transport']> = new Ma
   Object.entries({ stdio: 'stdio', local: 'stdio', sse: 'sse', http: 'http', streamablehttp: 'http' } as const),
 );
 
-/** Keys that lead to the map of servers in the files of all programs. A longer path comes before its beginning. */
+/**
+ * Returns the keys that lead to the map of servers in the files of all programs. The longest come first, because `mcp`
+ * may hold the map `mcp.servers`.
+ */
 function mapPaths(): readonly (readonly string[])[] {
   return serverCells(({ maps }) => maps)
     .flat()
@@ -30,36 +33,32 @@ function mapPaths(): readonly (readonly string[])[] {
  * or a problem. An invalid entry does not affect the others.
  */
 export function readServerMap(document: object, origin: McpServerOrigin): readonly McpServerEntry[] {
-  const { servers } = findServerMap(document as Fields);
   const isOff = switchedOff(document as Fields);
-  return Object.entries(servers).map(([name, fields]) =>
+  return Object.entries(findServerMap(document as Fields)).map(([name, fields]) =>
     readServer(name, isObject(fields) && isOff(name) ? { ...fields, disabled: true } : fields, origin),
   );
 }
 
-/** Finds the map of servers, and the keys that lead to it. No keys mean that the whole document is the map. */
-export function findServerMap(document: Fields): { readonly servers: Fields; readonly keys: readonly string[] } {
-  if (document.mcpServers === null) return { servers: {}, keys: ['mcpServers'] };
-  const found = mapPaths()
-    .map((keys) => ({ keys, servers: valueAt(document, keys) }))
-    .filter(
-      ({ keys: [key], servers }) =>
-        // In a file that holds only the map, `servers` may be the name of a server. The fields of a server are not all
-        // objects.
-        isObject(servers) && (key === 'mcpServers' || Object.values(servers).every(isObject)),
-    );
-  const named = found.find(({ keys: [key] }) => key === 'mcpServers') ?? found[0];
-  if (named !== undefined) return named as { servers: Fields; keys: readonly string[] };
+/** Finds the map of servers in a document, which may be the map itself. */
+function findServerMap(document: Fields): Fields {
+  const { mcpServers } = document;
+  if (mcpServers === null) return {};
+  if (isObject(mcpServers)) return mcpServers;
+  // In a file that holds only the map, `servers` may be the name of a server. The fields of a server are not all objects.
+  const found = mapPaths().map((keys) => valueAt(document, keys));
+  const map = found.find((servers) => isObject(servers) && Object.values(servers).every(isObject));
+  if (map !== undefined) return map as Fields;
   // Keys such as `$schema` and `_comment` are notes.
-  const servers = Object.entries(document).filter(([key, value]) => isObject(value) || !/^[$_/]/.test(key));
-  return { servers: Object.fromEntries(servers), keys: [] };
+  return Object.fromEntries(Object.entries(document).filter(([key, value]) => isObject(value) || !/^[$_/]/.test(key)));
 }
 
 function valueAt(document: Fields, keys: readonly string[]): unknown {
   return keys.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), document);
 }
 
-/** Returns a predicate for the servers that another list of the file switches off. */
+/**
+ * Returns a predicate for the servers that another list of the file switches off, such as `mcp.excluded` of Gemini CLI.
+ */
 function switchedOff(document: Fields): (name: string) => boolean {
   const listsOf = (kind: 'off' | 'on') =>
     serverCells(({ lists }) => lists).flatMap((lists) => {
@@ -71,7 +70,6 @@ function switchedOff(document: Fields): (name: string) => boolean {
   return (name) => off.some((names) => names.includes(name)) || on.some((names) => !names.includes(name));
 }
 
-/** Reads one server. Returns its definition, or the problem with it. */
 export function readServer(name: string, fields: unknown, origin: McpServerOrigin): McpServerEntry {
   if (!isObject(fields))
     return { name, problem: 'it must be an object with a `command` or a `url`', notes: [], origin };
@@ -86,7 +84,6 @@ export function readServer(name: string, fields: unknown, origin: McpServerOrigi
 /** A `timeout` below this number of milliseconds was probably meant in seconds. */
 const SHORT_MS = 1_000;
 
-/** Returns warnings about unknown fields, unknown variables, and a time limit that was probably meant in seconds. */
 function notesOn(fields: Fields): string[] {
   const { command, args, env = {}, cwd, url, headers = {}, timeout } = fields;
   const isShort = typeof timeout === 'number' && timeout > 0 && timeout < SHORT_MS;
@@ -139,23 +136,22 @@ function transportOf(fields: Fields, origin: McpServerOrigin): McpServerDefiniti
 }
 
 function problemsOf(name: string, fields: Fields, origin: McpServerOrigin): string[] {
+  // The name of an extension's server begins with the name of the extension and a separator.
+  const most = MAX_NAME + (origin.extension === undefined ? 0 : origin.extension.length + 1);
+  const isName = name.length >= 1 && name.length <= most && !/\p{Cc}/u.test(name);
+  const wrongKinds = KINDS.flatMap(([kind, fits, names]) =>
+    names
+      .filter((field) => fields[field] !== undefined && !fits(fields[field]))
+      .map((field) => `\`${field}\` must be ${kind}`),
+  );
   return [
-    ...(isName(name, origin) ? [] : [`its name must have 1 to ${MAX_NAME} characters, without control characters`]),
-    ...kindProblems(fields),
+    ...(isName ? [] : [`its name must have 1 to ${MAX_NAME} characters, without control characters`]),
+    ...wrongKinds,
     ...transportProblems(fields, origin),
   ];
 }
 
 const MAX_NAME = 128;
-
-/**
- * True for a valid name. The name of an extension's server begins with the name of the extension and a separator, which
- * do not count towards the longest length.
- */
-function isName(name: string, { extension }: McpServerOrigin): boolean {
-  const max = MAX_NAME + (extension === undefined ? 0 : extension.length + 1);
-  return name.length >= 1 && name.length <= max && !/\p{Cc}/u.test(name);
-}
 
 const KINDS: readonly (readonly [kind: string, fits: (value: unknown) => boolean, fields: readonly string[]])[] = [
   ['a string without NUL characters', isText, ['command', 'cwd', 'url']],
@@ -177,8 +173,8 @@ const KNOWN = new Set(['type', 'transport', ...KINDS.flatMap(([, , fields]) => f
 
 const GRANTS = ['trust', 'alwaysAllow', 'autoApprove', 'autoAllow'].map(fold);
 /**
- * Fields of other programs that a server may need to start. Also contains other programs' names of known fields: such a
- * field is unknown only if the known field is present too.
+ * Fields of other programs without which a server may not start. A second name of a known field, such as `serverUrl`,
+ * is unknown only if the server has the known field too.
  */
 const NEEDED = ['envFile', 'envHttpHeaders', 'headersHelper', 'bearerTokenEnvVar', 'httpUrl', 'serverUrl', 'tools'].map(
   fold,
@@ -200,14 +196,6 @@ function hintFor(field: string): string {
   return near === undefined ? '' : `; did you mean "${near}"?`;
 }
 
-function kindProblems(fields: Fields): string[] {
-  return KINDS.flatMap(([kind, fits, names]) =>
-    names
-      .filter((name) => fields[name] !== undefined && !fits(fields[name]))
-      .map((name) => `\`${name}\` must be ${kind}`),
-  );
-}
-
 function transportProblems(fields: Fields, origin: McpServerOrigin): string[] {
   const transport = transportOf(fields, origin);
   const { command, args, url, protocol } = fields;
@@ -215,19 +203,16 @@ function transportProblems(fields: Fields, origin: McpServerOrigin): string[] {
     return ['`protocol` "2026-07-28" needs the type "stdio" or "http", got "sse"'];
   if (transport === undefined) return [`\`type\` must be "stdio", "http" or "sse", got ${JSON.stringify(fields.type)}`];
   if (command !== undefined && url !== undefined) return ['it must have a `command` or a `url`, not both'];
-  if (transport !== 'stdio')
-    return url === undefined ? [`a server of the type "${transport}" must have a \`url\``] : urlProblems(url);
+  if (transport !== 'stdio') {
+    if (url === undefined) return [`a server of the type "${transport}" must have a \`url\``];
+    // `prepareLaunch` checks a URL with a variable after the variable is expanded.
+    const problem = typeof url === 'string' && !url.includes('${') ? problemOfUrl(url) : undefined;
+    return problem === undefined ? [] : [problem];
+  }
   return [
     ...(command === undefined || command === '' ? ['it must have a `command` or a `url`'] : []),
     ...(origin.argsRequired && args === undefined ? ['it must have `args`, which may be an empty array'] : []),
   ];
-}
-
-/** Skips a URL with a variable. `prepareLaunch` checks such a URL after expansion. */
-function urlProblems(url: unknown): string[] {
-  if (typeof url !== 'string' || url.includes('${')) return [];
-  const problem = problemOfUrl(url);
-  return problem === undefined ? [] : [problem];
 }
 
 function isText(value: unknown): value is string {

@@ -20,13 +20,12 @@ for (const [net, bits] of [
   ['169.254.0.0', 16],
   ['172.16.0.0', 12],
   ['192.168.0.0', 16],
+  ['::', 127],
+  ['fc00::', 7],
+  ['fe80::', 10],
 ] as const) {
-  PRIVATE.addSubnet(net, bits, 'ipv4');
+  PRIVATE.addSubnet(net, bits, isIPv4(net) ? 'ipv4' : 'ipv6');
 }
-PRIVATE.addAddress('::', 'ipv6');
-PRIVATE.addAddress('::1', 'ipv6');
-PRIVATE.addSubnet('fc00::', 7, 'ipv6');
-PRIVATE.addSubnet('fe80::', 10, 'ipv6');
 
 /**
  * Returns true if a URL names this machine or a private network. A person who approves the server sees the result. Host

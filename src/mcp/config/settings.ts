@@ -31,7 +31,6 @@ import type {
 
 export type CheckArguments = NonNullable<McpServersOptions['checkArguments']>;
 
-/** The options of `mcpServers` with their defaults. */
 export interface McpSettings
   extends Pick<McpServersOptions, 'workspaceDir' | 'elicit' | 'roots' | 'oauth' | 'onEvent'> {
   readonly gate: TrustGate | undefined;
@@ -131,7 +130,6 @@ export function resolveSettings(options: McpServersOptions): McpSettings {
   };
 }
 
-/** Returns one rule for all members of an object of defaults. */
 function eachOf<Defaults extends object>(defaults: Defaults, rule: OptionRule): Record<keyof Defaults, OptionRule> {
   return Object.fromEntries(Object.keys(defaults).map((name) => [name, rule])) as Record<keyof Defaults, OptionRule>;
 }

@@ -8,7 +8,7 @@ import { McpUnavailableError } from '../error.js';
 import type { McpElicitation, McpElicitationAnswer, McpRoot } from '../options.js';
 import { boundedCheck } from '../schema/bounded-check.js';
 import { failureText } from '../server-log.js';
-import type { ConnectionOptions, McpParams, ServerAnswers } from './sdk.js';
+import type { ConnectionOptions, McpParams } from './sdk.js';
 
 const MAX_TEXT = 10_000;
 const METHOD_NOT_FOUND = -32_601;
@@ -18,16 +18,19 @@ const INVALID_PARAMS = -32_602;
 const ACTIONS: readonly unknown[] = ['accept', 'decline', 'cancel'];
 const FIELD_TYPES: readonly unknown[] = ['string', 'number', 'integer', 'boolean', 'array'];
 
-/** Returns the capabilities that the client declares to the server. */
-export function capabilitiesOf({ settings: { elicit, roots } }: Pick<ConnectionOptions, 'settings'>) {
-  return {
+/** Returns what a server is told in the handshake: the name of the application, and the requests that it answers. */
+export function identityOf({ settings: { clientInfo, elicit, roots } }: Pick<ConnectionOptions, 'settings'>) {
+  const { name, version, title } = clientInfo;
+  const info = title === undefined ? { name, version } : { name, version, title };
+  const capabilities = {
     ...(elicit && { elicitation: { form: { applyDefaults: true }, url: {} } }),
     ...(roots && { roots: { listChanged: true } }),
   };
+  return { info, capabilities };
 }
 
 /** Answers the requests of one server, and logs its messages. */
-export class AnswerServer implements ServerAnswers {
+export class AnswerServer {
   private openQuestions = 0;
   /** The problems that were logged. Each is logged once, since a server may ask again and again. */
   private readonly reported = new Set<string>();
@@ -39,7 +42,7 @@ export class AnswerServer implements ServerAnswers {
     if (method === 'notifications/message') this.options.log.write(LEVELS.get(params.level) ?? 'info', logText(params));
   }
 
-  /** Answers a request. Rejects with an error for the server. */
+  /** Answers a request of the server. Rejects with the error that the server gets. */
   async asked(method: string, params: McpParams = {}, signal: AbortSignal): Promise<{ [name: string]: unknown }> {
     const { elicit, roots } = this.options.settings;
     // The SDK's own handlers refuse odd questions with another code, and without a line in the log.

@@ -7,20 +7,10 @@ import { failureText } from '../server-log.js';
 import type { JsonRpcMessage } from '../transport/json-rpc.js';
 import { withDeadline } from '../transport/time-limits.js';
 import type { McpTransport } from '../transport/transport.js';
-import { AnswerServer } from './answer-server.js';
 import { bounded, isHttpError, keepErrorData, requestError } from './request-error.js';
 import { revisionError } from './revision-error.js';
-import type {
-  ConnectionOptions,
-  McpAnswer,
-  McpList,
-  McpParams,
-  McpRevision,
-  RequestOptions,
-  Sdk,
-  SdkClient,
-  SdkRequestOptions,
-} from './sdk.js';
+import type { ConnectionOptions, McpAnswer, McpList, McpParams, RequestOptions, SdkRequestOptions } from './sdk.js';
+import { ProtocolClient, type SdkChoice } from './sdk-v2/client.js';
 
 const MAX_PROBLEM = 300;
 const SESSION_CODE = -32_001;
@@ -28,29 +18,24 @@ const HEADER_MISMATCH = -32_020;
 /** Time limit in milliseconds of the ping that checks if a server still responds. */
 const PROBE_MS = 5_000;
 
-export interface SdkChoice {
-  readonly sdk: Sdk;
-  readonly transport: McpTransport;
-  readonly revision: McpRevision | 'auto';
-}
-
 /**
  * One connection to a server, from the handshake to its end. A connection that has ended never reopens. A failed request
  * rejects with a typed error: a TimeoutExceededError after its time limit, or the reason of its abort signal. It rejects
  * with a McpSessionLostError if the server no longer knows the session and therefore did nothing.
  */
 export class Connection {
-  private readonly client: SdkClient;
+  private readonly client: ProtocolClient;
   private readonly transport: McpTransport;
   private readonly redact: ReturnType<typeof redactOf>;
   /** While `opening`, a failure rejects `open`. Once `open`, the end of the connection calls `onEnd`. */
   private state: 'opening' | 'open' | 'closed' = 'opening';
 
   private constructor(
-    { sdk, transport, revision }: SdkChoice,
+    choice: SdkChoice,
     private readonly options: ConnectionOptions,
   ) {
     const { definition } = options;
+    const { transport } = choice;
     this.transport = transport;
     this.redact = redactOf(definition);
     transport.onmessage = (message) => {
@@ -58,10 +43,8 @@ export class Connection {
       keepErrorData(message);
     };
     transport.oninterrupted = () => void this.probe();
-    this.client = sdk.createClient(transport, {
-      revision,
-      connection: options,
-      server: new AnswerServer(options),
+    this.client = new ProtocolClient(choice, {
+      ...options,
       onError: (error) => this.report(error),
       onClose: () => this.ended(),
     });
@@ -101,7 +84,7 @@ export class Connection {
     if (what !== 'tools') return this.readPages(what, options);
     if (this.client.hasTools) {
       const tools = await this.readPages(what, options);
-      return this.client.listed?.(tools) ?? tools;
+      return this.client.listed(tools);
     }
     this.options.log.write('info', 'it declares no tools, so its tools are not listed');
     return [];

@@ -7,7 +7,7 @@ import { BROKEN_OFF, type JsonRpcMessage, NO_ANSWER, NO_CODE, TOO_LONG } from '.
 
 const MAX_TEXT = 10_000;
 const MAX_DETAILS = 1_000;
-/** A message that was cut already is not cut again, so that the length that it states is right. */
+/** The longest quote of a server. A message that was cut before fits, so the length that it states stays right. */
 const MAX_QUOTE = MAX_TEXT + 2 * MAX_DETAILS;
 
 /** Explains status codes of JSON-RPC, MCP, the SDK and HTTP. Each string follows the name of the server in a message. */
@@ -71,7 +71,10 @@ export function requestError(server: string, error: unknown): KeelsonError {
   if (error instanceof KeelsonError && !isHttpError(error)) return error;
   const { status, meaning, text } = describe(error);
   const quote = safeText(withoutPages(text), { maxLength: MAX_QUOTE });
-  if (status === 401) return unauthorizedError(server, quote, error);
+  if (status === 401) {
+    const answer = `it answered with status 401${quote === '' ? '' : ` and said: ${quote}`}`;
+    return new McpUnauthorizedError(server, `${answer}; set \`headers\` or \`oauth\`.`, { cause: error });
+  }
   const code = status === undefined ? '' : ` (${status})`;
   const message = `The MCP server "${server}" ${meaning}${code}${quote === '' ? '.' : `: ${quote}`}`;
   const cause = error instanceof HttpStatusError ? new HttpStatusError(error.status, bounded(error.detail)) : error;
@@ -101,12 +104,6 @@ function describe(error: unknown): Description {
   return { meaning: 'gave no usable response', text: describeWithCause(error) };
 }
 
-function unauthorizedError(server: string, quote: string, cause: unknown): McpUnauthorizedError {
-  const answer = `it answered with status 401${quote === '' ? '' : ` and said: ${quote}`}`;
-  return new McpUnauthorizedError(server, `${answer}; set \`headers\` or \`oauth\`.`, { cause });
-}
-
-/** Describes in one line how an answer differs from the schema of the protocol. */
 function mismatchIn(issues: readonly { readonly path?: readonly PropertyKey[]; readonly message?: string }[]): string {
   return issues
     .slice(0, 5)
@@ -122,7 +119,6 @@ function meaningOf(status: number): string {
   return 'refused the request';
 }
 
-/** Returns the data of a server's error as JSON, such as the invalid argument or a URL for the user to open. */
 function detailsOf({ data }: ServerErrorData): string {
   // Some servers write an empty string or null if they have nothing to add.
   return data ? ` ${JSON.stringify(data).slice(0, MAX_DETAILS)}` : '';

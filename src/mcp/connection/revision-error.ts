@@ -1,22 +1,21 @@
 import { isObject } from '../../internal/json.js';
 import { safeText } from '../../internal/safe-text.js';
+import type { McpServerDefinition } from '../config/definition.js';
 import { McpConnectError } from '../error.js';
 import { HttpStatusError } from '../transport/http-client.js';
 import { errorIn } from '../transport/json-rpc.js';
-import type { McpRevision, Sdk } from './sdk.js';
+import type { SdkChoice } from './sdk-v2/client.js';
 
 /** JSON-RPC error codes of 2026-07-28 for a revision that the server does not speak, and for missing headers. */
 const UNSUPPORTED_REVISION = -32_022;
 const HEADER_MISMATCH = -32_020;
-/** Codes with which a server refuses a handshake that its revision does not have. */
+/** Error codes with which servers refuse the handshake of a revision that they do not speak. */
 const REFUSALS: readonly unknown[] = [UNSUPPORTED_REVISION, HEADER_MISMATCH, -32_600, -32_601, -32_602];
 const MAX_LIST = 200;
 
-interface Handshake {
+interface Handshake extends SdkChoice {
   readonly server: string;
-  readonly sdk: Sdk;
-  readonly revision: McpRevision | 'auto';
-  readonly configured: McpRevision | 'auto' | undefined;
+  readonly configured: McpServerDefinition['protocol'];
 }
 
 /** Returns the error of a handshake that failed because of the revision. Undefined if it failed for another reason. */
@@ -57,10 +56,7 @@ function revisionsIn(error: unknown): readonly string[] | undefined {
   const isUnknown = code === 'ERA_NEGOTIATION_FAILED' && cause === undefined;
   if (!REFUSALS.includes(code) && !isUnknown) return undefined;
   // `keepErrorData` wraps the data.
-  const { supported } = [data, isObject(data) ? data.data : undefined].find(hasList) ?? { supported: [] };
-  return supported.filter((revision) => typeof revision === 'string');
-}
-
-function hasList(data: unknown): data is { readonly supported: readonly unknown[] } {
-  return typeof data === 'object' && data !== null && Array.isArray((data as { supported?: unknown }).supported);
+  const { supported, data: inner } = isObject(data) ? data : {};
+  const list = supported ?? (isObject(inner) ? inner.supported : undefined);
+  return Array.isArray(list) ? list.filter((revision) => typeof revision === 'string') : [];
 }

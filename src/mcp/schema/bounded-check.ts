@@ -16,7 +16,7 @@ export interface CheckJob {
   readonly schema: string;
   readonly draft: SchemaDraft;
   readonly value: string;
-  /** True if the value is itself a schema, whose references are checked too. The leniency for servers does not apply to it. */
+  /** True if the value is the schema of a tool. Then its references are checked too, and the check is not lenient. */
   readonly isSchema?: boolean;
   /** Ends the check, and the worker if the check is running. */
   readonly signal: AbortSignal | undefined;
@@ -26,7 +26,7 @@ export interface CheckJob {
 export type CheckOutcome =
   | {
       readonly errors: readonly ValidatorError[];
-      /** The first reference in the schema whose target is missing. */
+      /** With `isSchema`, the first `$ref` in the value whose target is missing. */
       readonly lost?: string | undefined;
     }
   | { readonly fault: { readonly name: string; readonly message: string } }

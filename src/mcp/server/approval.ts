@@ -27,7 +27,8 @@ export class ServerApproval {
   }
 
   /**
-   * Returns true if the server needs no approval, or has one for its current content. May ask the user about changes.
+   * False if the server was approved, and the approval does not cover its current content. May ask the user about
+   * changes.
    */
   async isCurrent(): Promise<boolean> {
     const { kept } = this;
@@ -53,7 +54,6 @@ export class ServerApproval {
     return verified;
   }
 
-  /** Asks the trust gate. Returns undefined if the server needs no decision. */
   private async decide(): Promise<AllowedDecision | DeniedDecision | undefined> {
     const { definition } = this;
     const { gate } = this.settings;

@@ -5,12 +5,8 @@ import type { McpSettings } from '../config/settings.js';
 
 /** The attempts to connect to one server. At most one attempt runs, and at most one is scheduled after a failure. */
 export class Attempts {
-  /** The attempt that runs. All callers share it. */
   running: Promise<void> | undefined = undefined;
-  /**
-   * Number of failed attempts in a row. Each failure makes the next delay longer. With 0, the next delay is the
-   * shortest one.
-   */
+  /** Number of failed attempts in a row. Each one makes the next delay longer. */
   failures = 0;
   /** The time of the last attempt that succeeded. */
   connectedAt = 0;

@@ -5,6 +5,8 @@ import type { ToolPins } from './tool-pins.js';
 /** One server, and the objects that all its connections share. */
 export interface ServerContext extends Pick<ConnectionOptions, 'definition' | 'settings' | 'log' | 'hold'> {
   readonly emit: (event: McpEvent) => void;
+  /** Called after each change of the tools that the server offers. */
+  readonly onTools: () => void;
   readonly pins: ToolPins;
   /** The cleanup that still runs for connections that have failed or were closed. */
   readonly endings: Endings;

@@ -12,8 +12,9 @@ import type { McpServer } from './server.js';
 /** One server, for direct use by the host application. Every method rejects with a typed error if it fails. */
 export interface McpServerHandle {
   /**
-   * Calls a tool without an agent, by the server's own name of the tool. Validates the arguments first. A failure that
-   * the server reports is a result with `isError`. Rejects with a typed error if there is no result.
+   * Calls a tool without an agent, by the server's own name of the tool. With `checkArguments: 'strict'`, checks the
+   * arguments against the schema first. A failure that the server reports is a result with `isError`. Rejects with a
+   * typed error if there is no result.
    */
   callTool(name: string, args?: Readonly<Record<string, unknown>>, options?: McpCallOptions): Promise<ToolResult>;
   /** Lists the resources of the server. */
@@ -92,9 +93,8 @@ interface McpPromptText {
   readonly messages: readonly Message[];
 }
 
-/** Creates the handle of a server. */
 export function createHandle(server: McpServer): McpServerHandle {
-  /** Returns the entries that have the required string. */
+  /** Leaves out entries without their required field. */
   const list = async <Entry>(what: McpList, key: string, { signal }: McpReadOptions = {}) => {
     const entries = await server.request((connection) => connection.list(what, { signal }), signal);
     return entries.filter((entry): entry is Entry => hasText(entry, key));
@@ -127,7 +127,6 @@ const rules = {
   onProgress: callable,
 } satisfies OptionTable<McpCallOptions>;
 
-/** Calls a tool of a server within its time limit. Rejects with a typed error, or with the reason of the abort signal. */
 async function callTool(
   server: McpServer,
   { name, args }: { readonly name: string; readonly args: Readonly<Record<string, unknown>> },

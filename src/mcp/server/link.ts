@@ -51,10 +51,7 @@ export class Link {
     return this.state === 'idle' ? this.connect() : (this.attempts.running ?? Promise.resolve());
   }
 
-  /**
-   * Ends the connection and connects again. Pending requests fail. If a connection attempt is already running, waits
-   * for that attempt instead. Rejects with a McpUnavailableError if there is no connection afterwards.
-   */
+  /** If an attempt is already running, waits for that attempt instead. */
   async restart(): Promise<void> {
     const { established } = this;
     if (established) {
@@ -200,10 +197,7 @@ export class Link {
   }
 }
 
-/**
- * The step of the server after a denial of the trust gate, by the reason of the denial. A denial for any other reason
- * counts as a failed attempt.
- */
+/** The step that the server takes after a denial, by the reason of the denial. Any other denial is a failed attempt. */
 const REFUSED: Partial<Record<DeniedDecision['reason'], ServerStep>> = {
   declined: 'decline',
   'no-approver': 'withhold',

@@ -1,12 +1,13 @@
-import { type KeelsonError, TimeoutExceededError } from '../../errors.js';
+import { TimeoutExceededError } from '../../errors.js';
 import type { TrustedLaunch } from '../../trust/launch.js';
 import type { McpServerDefinition } from '../config/definition.js';
 import { isPackageRunner, prepareLaunch, type ServerLaunch } from '../config/launch.js';
-import { Connection, redactOf, type SdkChoice } from '../connection/connection.js';
+import { Connection, redactOf } from '../connection/connection.js';
 import { requestError } from '../connection/request-error.js';
-import type { ConnectionOptions, McpRevision, Sdk } from '../connection/sdk.js';
-import { loadSdk as loadSdkV1 } from '../connection/sdk-v1/client.js';
-import { loadSdk as loadSdkV2 } from '../connection/sdk-v2/client.js';
+import type { ConnectionOptions, McpRevision } from '../connection/sdk.js';
+import { loadSdk as loadSdkV1 } from '../connection/sdk-v1/load.js';
+import type { Sdk } from '../connection/sdk-v2/client.js';
+import { loadSdk as loadSdkV2 } from '../connection/sdk-v2/load.js';
 import { McpConnectError, McpRequestError } from '../error.js';
 import { prepareChecks } from '../schema/bounded-check.js';
 import { ProcessTransport } from '../transport/process-transport.js';
@@ -68,34 +69,36 @@ function installs({ command = '', args }: McpServerDefinition): boolean {
 }
 
 interface Attempt extends AttemptOptions {
+  readonly sdk: Sdk;
+  readonly launch: ServerLaunch;
   /** Every transport of the attempt. A failed attempt closes them. */
   readonly transports: McpTransport[];
 }
 
-async function shakeHands(options: Attempt): Promise<Established> {
+async function shakeHands(options: AttemptOptions & Pick<Attempt, 'transports'>): Promise<Established> {
   const { definition, settings, signal, trusted } = options;
+  const { protocol = 'auto', transport } = definition;
   // The worker starts while the server does.
   prepareChecks();
-  const sdk = await loadSdk(definition.protocol ?? 'auto');
+  const sdk = await loadSdk(protocol);
   const launch = prepareLaunch(definition, trusted, settings);
   signal.throwIfAborted();
   options.onStep(installs(definition) ? 'installing' : 'starting');
-  const establishOver = (kind: McpServerDefinition['transport'], revision: McpRevision | 'auto') => {
-    const transport = createTransport({ ...options, sdk }, launch, kind);
-    options.transports.push(transport);
-    return establish(options, { sdk, transport, revision }).then((found) => ({ ...found, transport: kind }));
-  };
+  const attempt = { ...options, sdk, launch };
+  const isChoosing = protocol === 'auto' && sdk.revisions.includes('2026-07-28');
+  const first = protocol === 'auto' ? '2025-11-25' : protocol;
   try {
-    return await establishOver(definition.transport, firstRevision(definition, sdk));
+    // A process is not asked for its revisions, because the request starts servers that start lazily.
+    return await establish(attempt, transport, isChoosing && transport === 'http' ? 'auto' : first);
   } catch (error) {
     signal.throwIfAborted();
-    if (definition.transport === 'stdio' && speaksNewer(definition, sdk) && revisionsIn(error) !== undefined) {
-      return establishOver('stdio', '2026-07-28').catch((second) => {
+    if (transport === 'stdio' && isChoosing && revisionsIn(error) !== undefined) {
+      return establish(attempt, 'stdio', '2026-07-28').catch((second) => {
         throw revisionsIn(second)?.length ? second : error;
       });
     }
-    if (!definition.sseFallback || definition.transport !== 'http' || !isRefusal(error)) throw error;
-    return establishOver('sse', '2025-11-25').catch((second) => {
+    if (!definition.sseFallback || transport !== 'http' || !isRefusal(error)) throw error;
+    return establish(attempt, 'sse', '2025-11-25').catch((second) => {
       // The server refused both transports. The first refusal is reported, since SSE was only a guess.
       throw isRefusal(second) || statusOf(second) === NO_STREAM ? error : second;
     });
@@ -103,8 +106,8 @@ async function shakeHands(options: Attempt): Promise<Established> {
 }
 
 /**
- * Imports the newest SDK that is installed, when the first server is connected. Version 2 speaks all revisions. Rejects
- * with a PackageMissingError for version 2 if no SDK is installed that speaks the revision.
+ * Imports the newest SDK that is installed. Version 2 speaks all revisions. If no installed SDK speaks the revision,
+ * rejects with a PackageMissingError that names version 2.
  */
 async function loadSdk(revision: McpRevision | 'auto'): Promise<Sdk> {
   try {
@@ -115,40 +118,33 @@ async function loadSdk(revision: McpRevision | 'auto'): Promise<Sdk> {
   }
 }
 
-/**
- * Returns the revision for the handshake. A server over HTTP is asked for its revisions. A process is not asked,
- * because the request starts servers that start lazily.
- */
-function firstRevision(definition: McpServerDefinition, sdk: Sdk): McpRevision | 'auto' {
-  if (definition.protocol === undefined || definition.protocol === 'auto') {
-    return definition.transport === 'http' && speaksNewer(definition, sdk) ? 'auto' : '2025-11-25';
-  }
-  return definition.protocol;
-}
-
-/** True if the configuration lets the SDK try a newer revision. */
-function speaksNewer({ protocol = 'auto' }: McpServerDefinition, sdk: Sdk): boolean {
-  return protocol === 'auto' && sdk.revisions.includes('2026-07-28');
-}
-
-async function establish(options: AttemptOptions, choice: SdkChoice): Promise<Omit<Established, 'transport'>> {
-  const { transport } = choice;
-  const { definition, settings, signal, endings } = options;
+async function establish(
+  options: Attempt,
+  kind: McpServerDefinition['transport'],
+  revision: McpRevision | 'auto',
+): Promise<Established> {
+  const { definition, settings, signal, endings, sdk, transports } = options;
+  const transport = createTransport(options, kind);
+  transports.push(transport);
   try {
-    const connection = await Connection.open(choice, options);
+    const connection = await Connection.open({ sdk, transport, revision }, options);
     options.onStep('listing');
     const tools = await listTools(connection, options, { signal, limitMs: settings.timeouts.connectMs });
     signal.throwIfAborted();
-    return { connection, tools };
+    return { connection, transport: kind, tools };
   } catch (error) {
     endings.add(transport.close());
-    throw connectError(definition, transport, error);
+    // Redacts the strings before they are cut, because the redaction does not find a secret whose end is cut off.
+    const redact = redactOf(definition);
+    const { ending } = transport;
+    // A server may end after it has refused the revision.
+    if (ending === undefined || revisionsIn(error) !== undefined) throw requestError(definition.name, redact(error));
+    throw new McpConnectError(definition.name, redact(ending), { cause: redact(error) });
   }
 }
 
 function createTransport(
-  { definition, settings, signal, hold, log, sdk }: AttemptOptions & Pick<SdkChoice, 'sdk'>,
-  launch: ServerLaunch,
+  { definition, settings, signal, hold, log, sdk, launch }: Attempt,
   kind: McpServerDefinition['transport'],
 ): McpTransport {
   const { system, limits, oauth } = settings;
@@ -178,13 +174,4 @@ function revisionsIn(error: unknown): readonly string[] | undefined {
 
 function statusOf(error: unknown): number | undefined {
   return error instanceof McpRequestError ? error.status : undefined;
-}
-
-/** Redacts the strings before they are cut, because the redaction does not find a secret whose end is cut off. */
-function connectError(definition: McpServerDefinition, { ending }: McpTransport, error: unknown): KeelsonError {
-  const redact = redactOf(definition);
-  // A server may end after it has refused the revision.
-  if (ending !== undefined && revisionsIn(error) === undefined)
-    return new McpConnectError(definition.name, redact(ending), { cause: redact(error) });
-  return requestError(definition.name, redact(error));
 }

@@ -6,7 +6,7 @@ const GATHER_MS = 100;
 const PAUSES = 10;
 const MAX_PAUSE_MS = 60_000;
 
-/** Reads a list again after change notifications. A server may notify after each reading, so there are pauses. */
+/** Reads a list again after change notifications, with pauses, because a server may notify after each reading. */
 export class Rereads {
   private timer: unknown = undefined;
   private reading: Promise<void> | undefined = undefined;

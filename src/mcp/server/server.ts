@@ -19,9 +19,8 @@ import { ToolPins } from './tool-pins.js';
 
 const INVALID_PARAMS = -32_602;
 
-export interface McpServerHost extends Pick<ServerContext, 'settings' | 'log' | 'emit'> {
+export interface McpServerHost extends Pick<ServerContext, 'settings' | 'log' | 'emit' | 'onTools'> {
   readonly ignored: readonly string[];
-  readonly onTools: () => void;
 }
 
 export class McpServer {
@@ -40,17 +39,13 @@ export class McpServer {
     const own = { ...host, definition, hold: new PausableClock(host.settings.system.clock) };
     const endings = new Endings((error) => host.log.write('warn', failureText(error)));
     this.context = { ...own, endings, pins: new ToolPins(own) };
-    this.offered = new ServerTools({
-      ...this.context,
-      onTools: host.onTools,
-      call: async (name, input, { signal, progress, limitMs }) => {
-        const params = { name, arguments: input };
-        const options = { signal, onProgress: progress, limitMs };
-        const answer = await this.request((it) => it.request('tools/call', params, options), signal);
-        // If the server announced a change of its tools before the result, the next turn has the changed tools.
-        await this.offered.rereads.catchUp();
-        return answer;
-      },
+    this.offered = new ServerTools(this.context, async (name, input, { signal, progress, limitMs }) => {
+      const options = { signal, onProgress: progress, limitMs };
+      const params = { name, arguments: input };
+      const answer = await this.request((it) => it.request('tools/call', params, options), signal);
+      // If the server announced a change of its tools before the result, the next turn has the changed tools.
+      await this.offered.rereads.catchUp();
+      return answer;
     });
     this.link = new Link(this.context, this.offered);
   }
@@ -115,10 +110,7 @@ export class McpServer {
     }
   }
 
-  /**
-   * Waits for a connection, validates the arguments and calls the tool. Rejects with a typed error, or with the reason
-   * of the abort signal.
-   */
+  /** Rejects with a typed error, or with the reason of the abort signal. */
   async callTool(name: string, input: unknown, context: CallContext): Promise<ToolResult> {
     const { name: server } = this.definition;
     if (this.link.established === undefined) await this.connected(context.signal);
@@ -137,7 +129,6 @@ export class McpServer {
     throw new McpRequestError(server, message, { status: INVALID_PARAMS });
   }
 
-  /** Completes the pending authorization with the user's code, and connects. */
   async finishAuthorization(code: string | URLSearchParams): Promise<void> {
     const { name, origin } = this.definition;
     const { failure } = this.link;

@@ -56,7 +56,7 @@ export interface McpServerStatus {
   readonly extension: string | undefined;
   /** The names of the variables in its configuration. Their values are read only when the server is connected. */
   readonly reads: readonly string[];
-  /** Names of unknown fields in its configuration that restrict nothing, so that no warning is logged. */
+  /** Names of unknown fields in its configuration. They are ignored without a warning, because they restrict nothing. */
   readonly ignoredFields: readonly string[];
 }
 

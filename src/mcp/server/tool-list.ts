@@ -2,9 +2,10 @@ import { starTest } from '../../internal/star-pattern.js';
 import type { Connection } from '../connection/connection.js';
 import type { RequestOptions } from '../connection/sdk.js';
 import type { McpLimits } from '../options.js';
+import { problemInWorker } from '../schema/tool-schema.js';
 import { failureText } from '../server-log.js';
 import { type CallServer, type CallTool, type McpTool, toMcpTool, toolCaller } from '../tools/mcp-tool.js';
-import { type McpToolSpec, readToolSpecInWorker } from '../tools/spec.js';
+import { type McpToolSpec, readEntry } from '../tools/spec.js';
 import { withDeadline } from '../transport/time-limits.js';
 import type { ServerContext } from './context.js';
 import { Rereads } from './rereads.js';
@@ -15,7 +16,7 @@ interface ReadTools {
   readonly warnings: readonly string[];
 }
 
-/** The tools of one reading. `specs` leaves out the tools that a person has to approve first. */
+/** The tools of one reading. `specs` leaves out the tools whose change a person has to approve first. */
 export interface ListedTools extends ReadTools {
   /**
    * Names of tools whose definition has changed since the last reading, and differs from the definition that was first
@@ -57,12 +58,16 @@ export async function readTools(entries: readonly unknown[], options: ToolReadin
   for (const [index, entry] of entries.entries()) {
     const name = nameOf(entry);
     if (name !== undefined && !isWanted(name)) continue;
-    const spec = await readToolSpecInWorker(entry, limits, signal);
     const subject = `tool ${name === undefined ? `number ${index}` : shown(name)}`;
-    if ('problem' in spec) warnings.push(`${subject} is skipped: ${spec.problem}`);
-    else if (specs.has(spec.name)) warnings.push(`${subject} is skipped: another tool has this name`);
+    const spec = readEntry(entry, limits);
+    const problem = 'problem' in spec ? spec.problem : await problemInWorker(spec.inputSchema, signal);
+    if ('problem' in spec || problem !== undefined) {
+      warnings.push(`${subject} is skipped: ${problem}`);
+      continue;
+    }
+    if (specs.has(spec.name)) warnings.push(`${subject} is skipped: another tool has this name`);
     else specs.set(spec.name, spec);
-    if ('isCut' in spec && spec.isCut)
+    if (spec.isCut)
       warnings.push(
         `the description of ${subject} is cut at ${limits.descriptionLength} characters; raise \`limits.descriptionLength\``,
       );
@@ -89,11 +94,6 @@ export function toolFilter(
   return (name) => (included?.some((fits) => fits(name)) ?? true) && !excluded.some((fits) => fits(name));
 }
 
-interface ServerToolsOptions extends Pick<ServerContext, 'definition' | 'settings' | 'log' | 'emit' | 'hold' | 'pins'> {
-  readonly call: CallServer;
-  readonly onTools: () => void;
-}
-
 /**
  * The tools of a connected server that are offered. Leaves out invalid and excluded tools and, with `pinTools`, tools
  * whose definition changed. Reads the list again after a change notification.
@@ -107,8 +107,11 @@ export class ServerTools {
   private offered: ReadonlyMap<string, { readonly spec: McpToolSpec; readonly tool: McpTool }> = new Map();
   private readonly warned = new Set<string>();
 
-  constructor(private readonly options: ServerToolsOptions) {
-    this.rereads = new Rereads(options.settings.system.clock, () => this.readAgain());
+  constructor(
+    private readonly context: ServerContext,
+    private readonly call: CallServer,
+  ) {
+    this.rereads = new Rereads(context.settings.system.clock, () => this.readAgain());
   }
 
   begin({ connection, tools }: { readonly connection: Connection; readonly tools: ListedTools }): void {
@@ -128,18 +131,18 @@ export class ServerTools {
     this.connection = undefined;
     this.offered = new Map();
     this.tools = [];
-    this.options.onTools();
+    this.context.onTools();
   }
 
   private async readAgain(): Promise<void> {
     const { connection } = this;
-    const { definition, settings, hold, log } = this.options;
+    const { definition, settings, hold, log } = this.context;
     const { connectMs } = settings.timeouts;
     const what = `tool list of MCP server "${definition.name}"`;
     const limits = { what, callMs: connectMs, totalMs: connectMs, hold, signal: undefined };
     if (connection === undefined) return;
     try {
-      const tools = await withDeadline(limits, (signal) => listTools(connection, this.options, { signal }));
+      const tools = await withDeadline(limits, (signal) => listTools(connection, this.context, { signal }));
       if (this.connection === connection) this.offer(tools);
     } catch (error) {
       if (this.connection === connection) {
@@ -149,7 +152,7 @@ export class ServerTools {
   }
 
   private offer({ specs, warnings, changed }: ListedTools): void {
-    const { definition, log, onTools, emit } = this.options;
+    const { definition, log, onTools, emit } = this.context;
     const before = this.offered;
     // The list is read repeatedly, and each warning is logged once.
     for (const warning of warnings) {
@@ -177,8 +180,8 @@ export class ServerTools {
   }
 
   private get owner() {
-    const { definition, settings, call, log } = this.options;
+    const { definition, settings, log } = this.context;
     const warn = (problem: string) => log.write('warn', problem);
-    return { server: definition.name, call, checkArguments: settings.checkArguments, warn };
+    return { server: definition.name, call: this.call, checkArguments: settings.checkArguments, warn };
   }
 }

@@ -48,7 +48,10 @@ export class ToolPins {
     return decision?.allowed === true;
   }
 
-  /** Rejects if the trust store cannot be read: a change could not be seen then. */
+  /**
+   * Reads the remembered definitions once. Rejects if the trust store cannot be read, because a change would not be
+   * noticed.
+   */
   private async restore(): Promise<void> {
     const { gate, pinTools } = this.context.settings;
     if (this.isRestored || !pinTools) return;

@@ -5,8 +5,8 @@ import { ServerLog } from '../server-log.js';
 const PRECEDENCE: readonly McpServerOrigin['scope'][] = ['builtin', 'user', 'workspace'];
 
 /**
- * Holds every server that wants a name, and decides which one gets it. The result depends on the origins of the servers
- * alone, never on the order of the calls.
+ * Holds all servers by their names, and decides which server of a name is used. The result depends on the origins of
+ * the servers alone, never on the order of the calls.
  */
 export class NameClaims {
   private readonly byName = new Map<string, readonly McpServerEntry[]>();
@@ -73,7 +73,6 @@ export function originOf(entry: McpServerEntry): McpServerOrigin {
   return 'definition' in entry ? entry.definition.origin : entry.origin;
 }
 
-/** Logs that a server is left out, because another server has its name. */
 export function reportLeftOut(loser: McpServerEntry, holder: McpServerEntry, logger: () => Logger): void {
   const [own, others] = [originOf(loser), originOf(holder)].map(shownOrigin);
   const problem = `the server of ${own} is left out: a server of ${others} has this name. Rename one of them.`;

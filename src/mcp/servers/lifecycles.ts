@@ -4,7 +4,6 @@ import { perAgent } from '../../lifecycle/per-agent.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { AssistantPart } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
-import { searchedRuns } from '../../tools/searched-runs.js';
 import type { Tool } from '../../tools/tool.js';
 import { EXPECTED, type McpServerStatus } from '../server/status.js';
 import { type AgentTools, agentTools } from './agent-tools.js';
@@ -25,7 +24,6 @@ function toolsLifecycle(loader: Loader, host: LoaderHost): AgentLifecycle {
  */
 function callsLifecycle(loader: Loader, host: LoaderHost): AgentLifecycle {
   const agent = { loader, tools: agentTools(loader, host), host };
-  const size = new ToolListSize();
   const begun = new WeakSet<RunContext>();
   const lifecycle: AgentLifecycle = {
     name: 'mcp',
@@ -36,9 +34,7 @@ function callsLifecycle(loader: Loader, host: LoaderHost): AgentLifecycle {
         begun.add(run);
         if (loader.servers.isMissing) reportMissing(run, loader.servers.statuses());
       }
-      const response = await next();
-      size.check(run);
-      return withResolvedCalls(response, request, agent);
+      return withResolvedCalls(await next(), request, agent);
     },
   };
   return perAgent(lifecycle, (other) => callsLifecycle(loader, other));
@@ -63,32 +59,6 @@ function reportMissing(run: RunContext, statuses: readonly McpServerStatus[]): v
   const missing = statuses.filter(({ state }) => !EXPECTED.has(state));
   const servers = missing.map(({ name, state, lastError }) => ({ name, state, error: lastError }));
   report(run, { type: 'server-error', servers });
-}
-
-/** From this number of tools on, the tools take a large part of the context of a model. */
-const MANY_TOOLS = 100;
-const MANY_CHARACTERS = 100_000;
-/** Average number of characters of JSON in a token. */
-const CHARACTERS_PER_TOKEN = 4;
-
-/** Warns once if the tools of an agent take a large part of each request. */
-class ToolListSize {
-  private isWarned = false;
-  private checked: readonly Tool[] | undefined = undefined;
-
-  check(run: RunContext): void {
-    const { tools } = run;
-    if (this.isWarned || tools === this.checked || searchedRuns.has(run)) return;
-    this.checked = tools;
-    const definitions = tools.map(({ name, description, inputSchema }) => [name, description, inputSchema]);
-    const { length } = JSON.stringify(definitions);
-    if (tools.length <= MANY_TOOLS && length <= MANY_CHARACTERS) return;
-    this.isWarned = true;
-    const tokens = Math.round(length / CHARACTERS_PER_TOKEN / 1_000);
-    run.logger.warn(
-      `Each request has ${tools.length} tools with ${Math.round(length / 1_000)} KB of definitions, about ${tokens},000 tokens. OpenAI refuses more than 128 tools. Add \`toolSearch()\` of keelson/lifecycles, or set \`includeTools\`.`,
-    );
-  }
 }
 
 interface AgentPool {

@@ -76,9 +76,6 @@ export class Loader {
     await Promise.all([connected, this.servers.connectIdle()]);
   }
 
-  /**
-   * Adds one server and connects to it. Throws if another server of this name takes precedence or has the same origin.
-   */
   async add(name: string, config: unknown, origin: McpServerOrigin): Promise<McpServerStatus> {
     if (this.servers.isClosed) throw new McpUnavailableError(name, 'the loader is closed.');
     const entry = readServer(name, config, origin);

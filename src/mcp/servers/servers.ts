@@ -33,7 +33,7 @@ export class Servers {
     private readonly settings: McpSettings,
     private readonly logger: () => Logger,
   ) {
-    this.tools = new McpToolSet(() => this.byName.keys(), logger);
+    this.tools = new McpToolSet(() => this.byName.keys());
   }
 
   /** Returns the current server of each name. A changed server is another object. */
@@ -86,10 +86,7 @@ export class Servers {
     this.byName.set(entry.name, this.memberOf(entry));
   }
 
-  /**
-   * Adds or replaces a server, and connects to it if it gets its name. An unchanged server keeps its connection. A
-   * changed or displaced server ends gracefully, as in `remove`.
-   */
+  /** Also connects to the server, if it gets its name. A displaced server ends gracefully, as in `remove`. */
   async put(entry: McpServerEntry): Promise<PutOutcome> {
     const { name } = entry;
     const former = this.claims.holder(name);
@@ -103,10 +100,7 @@ export class Servers {
     return this.settle(entry);
   }
 
-  /**
-   * Removes a server and its tools. With `graceful`, the server ends after its pending requests, and `remove` does not
-   * wait for them. A server that was left out because of the removed one gets the name and connects.
-   */
+  /** With `graceful`, the server ends after its pending requests, and `remove` does not wait for them. */
   async remove(name: string, { graceful, origin }: Removal): Promise<boolean> {
     const holder = this.claims.holder(name);
     const gone = this.claims.remove(name, origin);
@@ -155,7 +149,7 @@ export class Servers {
     }
   }
 
-  /** Makes an entry the server of its name, without connecting. Returns undefined for an invalid entry. */
+  /** Returns undefined for an invalid entry. */
   private install(entry: McpServerEntry): McpServer | undefined {
     reportProblems(entry, this.logger);
     const member = this.memberOf(entry);
@@ -215,10 +209,7 @@ class McpToolSet implements LiveToolSet {
   private byName: ReadonlyMap<string, McpTool> = new Map();
   private aliases: ReadonlyMap<string, McpTool | undefined> = new Map();
 
-  constructor(
-    private readonly servers: () => Iterable<string>,
-    private readonly logger: () => Logger,
-  ) {}
+  constructor(private readonly servers: () => Iterable<string>) {}
 
   prefixes(): readonly string[] {
     return [...this.servers()].map(toolPrefix);
@@ -228,30 +219,22 @@ class McpToolSet implements LiveToolSet {
     return this.tools;
   }
 
-  /** Finds a tool by its full name, or by its short name if only one server has a tool of that name. */
   find(name: string): McpTool | undefined {
     return this.byName.get(name) ?? this.aliases.get(name);
   }
 
   replace(tools: readonly McpTool[]): void {
-    const byName = new Map<string, McpTool>();
     const aliases = new Map<string, McpTool | undefined>();
     for (const tool of tools) {
-      const { mcpServer, mcpTool: alias } = tool.metadata;
-      if (byName.has(tool.name)) {
-        const problem = `is skipped: another tool has the name ${tool.name}.`;
-        this.logger().warn(`Tool ${JSON.stringify(alias)} of MCP server "${mcpServer}" ${problem}`);
-        continue;
-      }
-      byName.set(tool.name, tool);
+      const { mcpTool: alias } = tool.metadata;
       // A short name must not look like a full name. Otherwise a server could give its tool the full name of another
       // server's tool, and receive the calls while the other server is disconnected.
       if (alias.startsWith('mcp__')) continue;
       aliases.set(alias, aliases.has(alias) ? undefined : tool);
     }
-    this.byName = byName;
+    this.tools = tools;
+    this.byName = new Map(tools.map((tool) => [tool.name, tool]));
     this.aliases = aliases;
-    this.tools = [...byName.values()];
     this.revision += 1;
   }
 }

@@ -48,12 +48,15 @@ function convertProperties(shape: Shape, value: Fields): Fields {
   return isChanged ? Object.fromEntries(kept) : value;
 }
 
-/** A schema that allows every value. Also stands for a part whose target or pattern is not looked at. */
+/** A schema that allows every value. */
 const ANYTHING = {};
 
-/** The parts of a schema that may apply to one value. Each is computed once, so a conversion takes linear time. */
+/**
+ * The schemas that may apply to one value, such as the branches of a union. Each shape is computed once, so a
+ * conversion takes linear time.
+ */
 class Shape {
-  /** The types that one of the parts declares. Undefined if a part allows every type. */
+  /** The types that one of the schemas declares. Undefined if one of them allows every type. */
   readonly types: readonly JsonType[] | undefined;
   readonly required: ReadonlySet<unknown>;
   private readonly parts: readonly Fields[];
@@ -68,9 +71,9 @@ class Shape {
     // The loop also visits what it adds.
     for (const part of found) for (const inside of this.partsIn(part)) found.add(inside);
     this.parts = [...found].filter(isObject);
-    this.types = typesOf(schemas.map((schema) => this.declaredTypes(schema, new Set())));
+    this.types = typesOf(schemas.map((schema) => this.read(schema, DECLARED)));
     this.required = new Set(this.parts.flatMap(({ required }) => listOf(required)));
-    this.isClosed = schemas.length > 0 && schemas.every((schema) => this.forbidsOthers(schema, new Set()));
+    this.isClosed = schemas.length > 0 && schemas.every((schema) => this.read(schema, CLOSED));
   }
 
   property(name: string): Shape | undefined {
@@ -118,7 +121,7 @@ class Shape {
     return [...this.targetOf(part), ...inside];
   }
 
-  /** Returns the schema that a part refers to. A reference that is not a path from the root may mean any schema. */
+  /** Returns the schema that a reference leads to. A reference that is not a path from the root may mean any schema. */
   private targetOf({ $ref, $dynamicRef, $recursiveRef }: Fields): readonly unknown[] {
     if (($dynamicRef ?? $recursiveRef) !== undefined) return [OPEN];
     if ($ref === undefined) return [];
@@ -126,30 +129,34 @@ class Shape {
     return [target ?? OPEN];
   }
 
-  private declaredTypes(schema: unknown, seen: Set<unknown>): readonly JsonType[] | undefined {
+  /** Applies a rule to a schema. Without a value, applies it to the schemas that must match too, then to the unions. */
+  private read<Value>(schema: unknown, rule: Rule<Value>, seen = new Set<unknown>()): Value | undefined {
     if (!isObject(schema) || seen.has(schema)) return undefined;
     seen.add(schema);
-    const own = ownTypes(schema);
-    if (own !== undefined) return schema.nullable === true ? [...own, 'null'] : own;
-    const all = [...this.targetOf(schema), ...listOf(schema.allOf)].map((part) => this.declaredTypes(part, seen));
-    const unions = [schema.anyOf, schema.oneOf].map((branches) =>
-      typesOf(listOf(branches).map((branch) => this.declaredTypes(branch, seen))),
-    );
-    return [...all, ...unions].find((types) => types !== undefined);
-  }
-
-  private forbidsOthers(schema: unknown, seen: Set<unknown>): boolean {
-    if (!isObject(schema) || seen.has(schema)) return false;
-    seen.add(schema);
-    if (schema.additionalProperties === false || schema.unevaluatedProperties === false) return true;
-    const isClosed = (part: unknown) => this.forbidsOthers(part, seen);
-    const unions = [schema.anyOf, schema.oneOf].map(listOf).filter(({ length }) => length > 0);
-    return (
-      [...this.targetOf(schema), ...listOf(schema.allOf)].some(isClosed) ||
-      unions.some((branches) => branches.every(isClosed))
-    );
+    const again = (part: unknown) => this.read(part, rule, seen);
+    let found = rule.own(schema);
+    for (const part of [...this.targetOf(schema), ...listOf(schema.allOf)]) found ??= again(part);
+    for (const branches of [schema.anyOf, schema.oneOf].map(listOf)) {
+      if (branches.length > 0) found ??= rule.union(branches, again);
+    }
+    return found;
   }
 }
+
+interface Rule<Value> {
+  readonly own: (schema: Fields) => Value | undefined;
+  readonly union: (branches: readonly unknown[], read: (branch: unknown) => Value | undefined) => Value | undefined;
+}
+
+const DECLARED: Rule<readonly JsonType[]> = {
+  own: ownTypes,
+  union: (branches, read) => typesOf(branches.map(read)),
+};
+
+const CLOSED: Rule<boolean> = {
+  own: (schema) => schema.additionalProperties === false || schema.unevaluatedProperties === false || undefined,
+  union: (branches, read) => branches.every(read) || undefined,
+};
 
 /** A schema that allows any properties. Used in place of the target of a reference that is not followed. */
 const OPEN = { additionalProperties: ANYTHING };
@@ -183,11 +190,12 @@ function typesOf(branches: readonly (readonly JsonType[] | undefined)[]): readon
 }
 
 function ownTypes(schema: Fields): readonly JsonType[] | undefined {
-  const { type, enum: values } = schema;
-  if (typeof type === 'string') return [type as JsonType];
-  if (Array.isArray(type)) return TYPES.filter((known) => type.includes(known));
-  if (Array.isArray(values)) return [...new Set(values.map(typeOf))];
-  return 'const' in schema ? [typeOf(schema.const)] : undefined;
+  const { type, enum: values, nullable } = schema;
+  const extra = nullable === true ? (['null'] as const) : [];
+  if (typeof type === 'string') return [type as JsonType, ...extra];
+  if (Array.isArray(type)) return TYPES.filter((known) => [...type, ...extra].includes(known));
+  const allowed = values === undefined && 'const' in schema ? [schema.const] : values;
+  return Array.isArray(allowed) ? [...new Set(allowed.map(typeOf)), ...extra] : undefined;
 }
 
 const NUMBER = /^\s*-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?\s*$/;

@@ -60,7 +60,6 @@ export function isMcpTool(tool: Tool): tool is McpTool {
   return typeof tool.metadata?.mcpServer === 'string' && typeof tool.metadata.mcpTool === 'string';
 }
 
-/** Calls a tool of a server. Rejects with a typed error, or with the reason of the abort signal. */
 export type CallTool = (input: unknown, context: CallContext) => Promise<ToolResult>;
 
 /** Returns a function that calls one tool. Removes structured data that does not match the tool's output schema. */

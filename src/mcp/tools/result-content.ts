@@ -57,7 +57,6 @@ function partsOf(content: unknown): readonly ContentPart[] {
   return content === undefined || content === null ? [] : [toPart(content)];
 }
 
-/** Cuts the text of an error at the limit, and appends the original length. */
 function shortenedParts(parts: readonly ContentPart[]): readonly ContentPart[] {
   const length = parts.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0);
   if (length <= MAX_ERROR) return parts;

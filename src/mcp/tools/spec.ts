@@ -3,7 +3,7 @@ import { isObject, type JsonSchema } from '../../internal/json.js';
 import { safeText } from '../../internal/safe-text.js';
 import type { ToolAnnotations } from '../../tools/tool.js';
 import type { McpLimits } from '../options.js';
-import { problemInWorker, problemOfContent, problemOfInput, problemOfSize } from '../schema/tool-schema.js';
+import { problemOfContent, problemOfInput, problemOfSize } from '../schema/tool-schema.js';
 
 export interface McpToolSpec {
   readonly name: string;
@@ -24,26 +24,16 @@ type SpecReading = McpToolSpec | { readonly problem: string };
 
 /** Validates an entry of `tools/list` on this thread. Returns its definition, or the problem with it. */
 export function readToolSpec(entry: unknown, limits: McpLimits): SpecReading {
-  const spec = read(entry, limits);
+  const spec = readEntry(entry, limits);
   const problem = 'problem' in spec ? undefined : problemOfContent(spec.inputSchema);
   return problem === undefined ? spec : { problem };
 }
 
 /**
- * Returns the same result as `readToolSpec`, but checks the schema in the worker thread. Rejects with the reason of the
- * abort signal.
+ * Reads an entry of `tools/list`. Leaves the keywords and references of its input schema to the caller, who may check
+ * them in the worker.
  */
-export async function readToolSpecInWorker(
-  entry: unknown,
-  limits: McpLimits,
-  signal: AbortSignal,
-): Promise<SpecReading> {
-  const spec = read(entry, limits);
-  const problem = 'problem' in spec ? undefined : await problemInWorker(spec.inputSchema, signal);
-  return problem === undefined ? spec : { problem };
-}
-
-function read(entry: unknown, limits: McpLimits): SpecReading {
+export function readEntry(entry: unknown, limits: McpLimits): SpecReading {
   if (!isObject(entry)) return { problem: 'it must be an object' };
   const { name, inputSchema, outputSchema, title } = entry;
   // Some servers send null for a missing field.

@@ -23,7 +23,7 @@ export interface AuthorizationOptions {
   readonly url: URL;
   readonly oauth: McpOAuth;
   readonly loadAuth: () => Promise<AuthSdk>;
-  /** True if the metadata of the authorization server may name another issuer. */
+  /** True if the metadata of the authorization server may name another issuer than its URL. */
   readonly anyIssuer: boolean;
   readonly hold: PausableClock;
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;

@@ -7,7 +7,7 @@ import { describeWithCause } from '../server-log.js';
 import { Authorization, type AuthorizationOptions, challengeOf } from './authorization.js';
 import { readText, release } from './http-response.js';
 import { type JsonRpcMessage, readMessages } from './json-rpc.js';
-import { deliver, type McpTransport } from './transport.js';
+import { deliver, isStateless, type McpTransport } from './transport.js';
 
 export interface HttpOptions extends Omit<AuthorizationOptions, 'oauth' | 'fetch'> {
   readonly headers: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ export interface HttpOptions extends Omit<AuthorizationOptions, 'oauth' | 'fetch
   readonly clock: Clock;
 }
 
-/** One HTTP request. The headers of the connection are added to its headers. */
+/** One HTTP request. The client adds the headers of its connection. */
 interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Default: the URL of the server. */
@@ -29,8 +29,6 @@ interface HttpRequest {
 
 const CONTENT = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 const STREAM = { accept: 'text/event-stream' };
-/** The first revision without sessions. */
-const STATELESS = '2026-07-28';
 /** The key in `_meta` of a request that names its revision. Requests before 2026-07-28 do not have it. */
 const REVISION = 'io.modelcontextprotocol/protocolVersion';
 /** The name of the request parameter that the header `Mcp-Name` repeats, by method. */
@@ -121,13 +119,12 @@ export class HttpClient {
     }
   }
 
-  /** Requests an event stream that starts after `eventId`. The response may be something other than a stream. */
+  /** The response may be something other than a stream. */
   openStream(signal: AbortSignal, eventId?: string): Promise<Response> {
     const headers = eventId === undefined ? STREAM : { ...STREAM, 'last-event-id': eventId };
     return this.request({ method: 'GET', headers, signal });
   }
 
-  /** Returns the error for an unexpected response. */
   async refusal(response: Response): Promise<KeelsonError> {
     const { server, maxBytes } = this.options;
     const { status, ok, headers } = response;
@@ -160,7 +157,7 @@ export class HttpClient {
     }
   }
 
-  /** Passes the messages in a string to the connection. Reports anything that is not a message. */
+  /** Reports anything that is not a message. */
   receive(text: string, onMessage: (message: JsonRpcMessage) => void = (message) => this.deliver(message)): void {
     for (const message of readMessages(text)) {
       if (message !== undefined) onMessage(message);
@@ -181,17 +178,12 @@ export class HttpClient {
     return true;
   }
 
-  /** True if the protocol has no sessions. */
-  get isStateless(): boolean {
-    return this.protocolVersion !== undefined && this.protocolVersion >= STATELESS;
-  }
-
   /**
    * True if a session exists. SSE has no session id, since its URL contains the session. Over SSE, a session exists if
    * the protocol version is known.
    */
   private get isEstablished(): boolean {
-    return this.sessionId !== undefined || (this.protocolVersion !== undefined && !this.isStateless);
+    return this.sessionId !== undefined || (this.protocolVersion !== undefined && !isStateless(this.protocolVersion));
   }
 
   /** Follows redirects that keep the origin and the method. Returns any other redirect as the response. */
@@ -230,7 +222,10 @@ export class HttpClient {
   }
 }
 
-/** Returns the headers that repeat parts of a stateless request. Undefined for every other message. */
+/**
+ * Returns the headers that repeat parts of a request, as revision 2026-07-28 requires. Undefined for every other
+ * message.
+ */
 export function statelessHeaders(message: JsonRpcMessage): Readonly<Record<string, string>> | undefined {
   const { method, params = {} } = 'method' in message ? message : { method: '' };
   const revision = isObject(params._meta) ? params._meta[REVISION] : undefined;

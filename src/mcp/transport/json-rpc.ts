@@ -55,13 +55,13 @@ const MOST_LEVELS = 500;
 
 /**
  * Parses one message, or an array of messages, which revision 2025-03-26 allows. Returns undefined for anything that is
- * not a message. Removes unknown fields, null fields, an empty cursor, and `_meta` except for the id of a subscription.
- * The SDK would drop the whole message if one of them is invalid. An error without a code or a message gets one. If the
- * message is nested too deeply, a request loses its parameters, and a response becomes an error.
+ * not a message.
+ *
+ * Removes unknown fields, null fields, an empty cursor, and `_meta` except for the id of a subscription: the SDK would
+ * drop the whole message if one of them is invalid. An error without a code or a message gets one. In a message that is
+ * nested too deeply, a request loses its parameters, and a response becomes an error.
  */
 export function readMessages(text: string): readonly (JsonRpcMessage | undefined)[] {
-  // The lines of a JSON logger are not parsed.
-  if (!text.includes('"jsonrpc"')) return [undefined];
   try {
     // The output of some runtimes begins with a byte order mark.
     const read: unknown = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
@@ -106,10 +106,7 @@ function readMessage(fields: unknown): JsonRpcMessage | undefined {
 /** The key in `_meta` of a notification that names its subscription. */
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 
-/**
- * Removes null fields, an empty cursor, and `_meta` except for the id of a subscription. Servers send null for a
- * missing field, and an empty cursor on the last page.
- */
+/** Servers send null for a missing field, and an empty cursor on the last page. */
 function plain(fields: Record<string, unknown>): Record<string, unknown> {
   const { _meta: meta } = fields;
   for (const name in fields) if (name === '_meta' || fields[name] === null) delete fields[name];

@@ -14,7 +14,7 @@ import {
   tooLongAnswer,
 } from './json-rpc.js';
 import { pauseFor } from './time-limits.js';
-import type { McpTransport, SendOptions } from './transport.js';
+import { isStateless, type McpTransport, type SendOptions } from './transport.js';
 
 /** Milliseconds that a body may stay open after its response message. */
 const SETTLE_MS = 500;
@@ -102,7 +102,7 @@ export class StreamableTransport implements McpTransport {
       this.receive(failedAnswer(id, BROKEN_OFF, 'The connection ended before the response arrived.'));
     } catch (error) {
       if (stop.stopped || exchange.isAnswered) return;
-      const answer = answerIn(error, { message, id }, this.http.isStateless);
+      const answer = answerIn(error, { message, id }, isStateless(this.protocolVersion));
       if (answer === undefined) throw error;
       this.receive(answer);
     } finally {
@@ -116,7 +116,8 @@ export class StreamableTransport implements McpTransport {
     const { signal } = exchange.stop;
     if (isEventStream(response)) {
       // Without the id of an event, the server cannot continue the stream.
-      const isOver = ({ eventId }: Position) => exchange.isAnswered || eventId === undefined || this.http.isStateless;
+      const isOver = ({ eventId }: Position) =>
+        exchange.isAnswered || eventId === undefined || isStateless(this.protocolVersion);
       return this.readStreams(response, signal, isOver);
     }
     if (mediaTypeOf(response) !== 'application/json') throw await this.http.refusal(response);
@@ -206,12 +207,12 @@ export class StreamableTransport implements McpTransport {
 function answerIn(
   error: unknown,
   { message, id }: { readonly message: JsonRpcMessage; readonly id: RequestId },
-  isStateless: boolean,
+  hasNoSessions: boolean,
 ): JsonRpcMessage | undefined {
   if (error instanceof AnswerTooLongError) return tooLongAnswer(id, error.maxBytes);
   if (statelessHeaders(message) === undefined) return undefined;
   const answer = error instanceof HttpStatusError ? errorIn(error.detail, id) : undefined;
-  if (answer !== undefined || isStateless || !isRefusal(error)) return answer;
+  if (answer !== undefined || hasNoSessions || !isRefusal(error)) return answer;
   // A server of an older revision may refuse the question for its revisions in any way.
   return failedAnswer(id, NO_ANSWER, describeError(error));
 }

@@ -44,3 +44,8 @@ export function deliver(message: JsonRpcMessage, to: Pick<McpTransport, 'onmessa
   if ('method' in message) pass();
   else queueMicrotask(pass);
 }
+
+/** True for a revision of the protocol that has no sessions. */
+export function isStateless(revision: string | undefined): boolean {
+  return revision !== undefined && revision >= '2026-07-28';
+}

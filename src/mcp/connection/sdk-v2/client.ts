@@ -1,109 +1,70 @@
-import type {
-  Client,
-  JsonSchemaValidator,
-  jsonSchemaValidator,
-  RequestOptions,
-  StandardSchemaV1,
-  VersionNegotiationMode,
-} from '@modelcontextprotocol/client';
-import { PackageMissingError } from '../../../errors.js';
+import type { Client, ClientContext, RequestOptions, StandardSchemaV1 } from '@modelcontextprotocol/client';
+import { KeelsonError } from '../../../errors.js';
 import { MAX_TIMER_MS } from '../../../internal/clock.js';
 import { isObject } from '../../../internal/json.js';
 import { Stop } from '../../../internal/stop.js';
 import type { AuthSdk } from '../../transport/authorization.js';
 import type { JsonRpcMessage } from '../../transport/json-rpc.js';
-import type { McpTransport } from '../../transport/transport.js';
-import { capabilitiesOf } from '../answer-server.js';
-import type { McpAnswer, McpParams, Sdk, SdkClient, SdkClientOptions, SdkRequestOptions } from '../sdk.js';
+import { isStateless, type McpTransport } from '../../transport/transport.js';
+import { AnswerServer } from '../answer-server.js';
+import type { ConnectionOptions, McpAnswer, McpParams, McpRevision, SdkRequestOptions } from '../sdk.js';
 import { HeaderTools } from './header-tools.js';
 import { followTools } from './subscription.js';
-import { finishTask, TASKS } from './task.js';
+import { finishTask } from './task.js';
 
-type SdkV2 = typeof import('@modelcontextprotocol/client');
-
-/** Imports the SDK. Rejects with a PackageMissingError if it is not installed. */
-export async function loadSdk(): Promise<Sdk> {
-  try {
-    const sdk = await import('@modelcontextprotocol/client');
-    return {
-      revisions: ['2025-11-25', '2026-07-28'],
-      createClient: (transport, options) => new ClientV2(sdk, transport, options),
-      loadAuth: async () => ({
-        auth: sdk.auth as AuthSdk['auth'],
-        challengeIn: (refused, granted) => challengeIn(sdk, refused, granted),
-      }),
-    };
-  } catch (error) {
-    throw new PackageMissingError('@modelcontextprotocol/client', error);
-  }
+/** One SDK of the protocol. There is a folder for each. */
+export interface Sdk {
+  readonly revisions: readonly McpRevision[];
+  /** A schema that accepts every result. Keelson accepts more than the schemas of the SDK do. */
+  readonly anyResult: StandardSchemaV1<unknown, { [name: string]: unknown }>;
+  newClient(options: ConnectionOptions, revision: McpRevision | 'auto'): Client;
+  loadAuth(): Promise<AuthSdk>;
 }
 
-function challengeIn(sdk: SdkV2, refused: Response, granted: string | undefined) {
-  const { error, scope, resourceMetadataUrl } = sdk.extractWWWAuthenticateParams(refused);
-  if (error !== 'insufficient_scope') return { scope, resourceMetadataUrl };
-  // A refreshed token would have the old scope.
-  const wider = sdk.computeScopeUnion(granted, scope);
-  return { scope: wider, resourceMetadataUrl, forceReauthorization: sdk.isStrictScopeSuperset(wider, granted) };
+export interface SdkChoice {
+  readonly sdk: Sdk;
+  readonly transport: McpTransport;
+  readonly revision: McpRevision | 'auto';
 }
 
-const MODES: Readonly<Record<SdkClientOptions['revision'], VersionNegotiationMode>> = {
-  auto: 'auto',
-  '2025-11-25': 'legacy',
-  '2026-07-28': { pin: '2026-07-28' },
-};
-
-/** A schema that accepts every value. Keelson accepts more results and questions than the schemas of the SDK do. */
-const any: StandardSchemaV1<unknown, { [name: string]: unknown }> = {
-  '~standard': {
-    version: 1,
-    vendor: 'keelson',
-    validate: (value) => ({ value: value as { [name: string]: unknown } }),
-  },
-};
-
-/** Keelson checks structured content in a worker with a time limit. */
-const unchecked: jsonSchemaValidator = {
-  getValidator: <T>() => ((data: T) => ({ valid: true, data, errorMessage: undefined })) as JsonSchemaValidator<T>,
-};
-
-const MOST_RESOURCES = 32;
-/** A log message of this level or above is sent along with the answer to a request. */
+/** Asks a server without sessions for its log messages of this level and above. They come along with its answers. */
 const LOG_LEVEL = { _meta: { 'io.modelcontextprotocol/logLevel': 'info' } };
 
-/** The client of `@modelcontextprotocol/client` 2.x, which speaks all revisions. */
-class ClientV2 implements SdkClient {
+interface ClientOptions extends ConnectionOptions {
+  readonly onError: (error: unknown) => void;
+  readonly onClose: () => void;
+}
+
+/** The client of either SDK for one transport. Its requests have no time limit. */
+export class ProtocolClient {
   private readonly client: Client;
+  private readonly answers: AnswerServer;
   private readonly tools: HeaderTools;
   private readonly closing = new Stop();
   /** True if the server speaks a revision without sessions, which is 2026-07-28 or later. */
   private isStateless = false;
-  /** The time at which the server no longer guarantees the list of tools. */
+  /** The end of the time for which the server guarantees the list of tools. */
   private staleAt = Number.POSITIVE_INFINITY;
 
   constructor(
-    sdk: SdkV2,
-    private readonly transport: McpTransport,
-    private readonly options: SdkClientOptions,
+    private readonly choice: SdkChoice,
+    private readonly options: ClientOptions,
   ) {
-    const { connection, server, revision, onError, onClose } = options;
-    const { name, version, title } = connection.settings.clientInfo;
-    this.client = new sdk.Client(title === undefined ? { name, version } : { name, version, title }, {
-      capabilities: { ...capabilitiesOf(connection), ...(revision !== '2025-11-25' && TASKS) },
-      jsonSchemaValidator: unchecked,
-      responseCacheStore: new sdk.InMemoryResponseCacheStore({ maxEntries: MOST_RESOURCES }),
-      versionNegotiation: { mode: MODES[revision] },
-    });
-    this.tools = new HeaderTools(connection);
-    this.client.fallbackNotificationHandler = async ({ method, params }) => server.notified(method, params);
-    this.client.fallbackRequestHandler = ({ method, params }, { mcpReq }) =>
-      server.asked(method, params, mcpReq.signal);
-    this.client.onerror = onError;
-    this.client.onclose = () => {
+    const client = choice.sdk.newClient(options, choice.revision);
+    const answers = new AnswerServer(options);
+    this.client = client;
+    this.answers = answers;
+    this.tools = new HeaderTools(options);
+    client.fallbackNotificationHandler = async ({ method, params }) => answers.notified(method, params);
+    client.fallbackRequestHandler = ({ method, params }, context) => answers.asked(method, params, signalOf(context));
+    client.onerror = options.onError;
+    client.onclose = () => {
       this.closing.stop(undefined);
-      onClose();
+      options.onClose();
     };
   }
 
+  /** False if the server declares that it has no tools. */
   get hasTools(): boolean {
     return this.client.getServerCapabilities()?.tools !== undefined;
   }
@@ -114,23 +75,25 @@ class ClientV2 implements SdkClient {
 
   async connect(): Promise<void> {
     try {
-      await this.client.connect(this.transport, { timeout: MAX_TIMER_MS });
+      await this.client.connect(this.choice.transport, { timeout: MAX_TIMER_MS });
     } catch (error) {
-      // The SDK wraps what the transport throws.
-      throw error instanceof Error && error.cause instanceof Error ? error.cause : withIssues(error);
+      // Version 2 wraps what the transport throws.
+      const { cause } = error as Error;
+      throw cause instanceof Error && !(error instanceof KeelsonError) ? cause : withIssues(error);
     }
-    if (this.client.getProtocolEra() === 'modern') this.beStateless();
+    if (isStateless(this.choice.transport.protocolVersion)) this.beStateless();
   }
 
   async request(method: string, params: McpParams, { signal, onProgress }: SdkRequestOptions): Promise<McpAnswer> {
     const options = { signal, timeout: MAX_TIMER_MS, onprogress: onProgress };
-    if (!this.isStateless) return this.client.request({ method, params }, any, options);
+    if (!this.isStateless) return this.send(method, params, options);
     const isLogging = this.client.getServerCapabilities()?.logging !== undefined;
     const answer = shownResult(await this.ask(method, isLogging ? { ...params, ...LOG_LEVEL } : params, options));
     this.checkAge(method, params, answer);
     return answer.resultType === 'task' ? this.finish(answer, { signal, onProgress }) : answer;
   }
 
+  /** Receives the complete list of tools. Returns the tools that can be called. */
   listed(tools: readonly unknown[]): readonly unknown[] {
     return this.isStateless ? this.tools.list(tools) : tools;
   }
@@ -146,9 +109,9 @@ class ClientV2 implements SdkClient {
 
   private beStateless(): void {
     this.isStateless = true;
-    const { transport, client, closing } = this;
-    const { connection, server, onError } = this.options;
-    const { settings, onToolsChanged } = connection;
+    const { client, closing, answers } = this;
+    const { settings, onToolsChanged, onError } = this.options;
+    const { sdk, transport } = this.choice;
     const { onmessage } = transport;
     transport.onmessage = (message) => {
       hideResult(message);
@@ -156,8 +119,8 @@ class ClientV2 implements SdkClient {
     };
     for (const method of [settings.elicit && 'elicitation/create', settings.roots && 'roots/list']) {
       if (method === undefined) continue;
-      client.setRequestHandler(method, { params: any }, (params, { mcpReq }) =>
-        server.asked(method, params, mcpReq.signal),
+      client.setRequestHandler(method, { params: sdk.anyResult }, (params, { mcpReq }) =>
+        answers.asked(method, params, mcpReq.signal),
       );
     }
     if (client.getServerCapabilities()?.tools?.listChanged !== true) return;
@@ -172,33 +135,34 @@ class ClientV2 implements SdkClient {
     }
     // The SDK remembers resources for the time that the server allows.
     if (method === 'resources/read') return this.client.readResource(params as { uri: string }, options);
-    return this.client.request({ method, params }, any, options);
+    return this.send(method, params, options);
+  }
+
+  private send(method: string, params: McpParams, options: RequestOptions): Promise<McpAnswer> {
+    return this.client.request({ method, params }, this.choice.sdk.anyResult, options);
   }
 
   private finish(task: McpAnswer, options: SdkRequestOptions): Promise<McpAnswer> {
-    const { connection, server: answers } = this.options;
-    const { clock } = connection.settings.system;
+    const { settings, definition } = this.options;
     return finishTask(task, {
-      ...{ ...options, answers, clock, server: connection.definition.name },
+      ...{ ...options, answers: this.answers, clock: settings.system.clock, server: definition.name },
       request: async (method, params, signal) =>
-        shownResult(
-          await this.client.request({ method, params }, any, { timeout: MAX_TIMER_MS, ...(signal && { signal }) }),
-        ),
+        shownResult(await this.send(method, params, { timeout: MAX_TIMER_MS, ...(signal && { signal }) })),
     });
   }
 
   /**
-   * Reports that the tools may have changed, with the first response after the end of the time for which the server
-   * guarantees the list.
+   * Notes for how long the server guarantees a list of tools. After that time, the first response reports that the
+   * tools may have changed.
    */
   private checkAge(method: string, { cursor }: McpParams, { ttlMs }: McpAnswer): void {
-    const now = this.options.connection.settings.system.clock.now();
+    const now = this.options.settings.system.clock.now();
     if (method === 'tools/list') {
       const end = typeof ttlMs === 'number' && ttlMs > 0 ? now + ttlMs : Number.POSITIVE_INFINITY;
       this.staleAt = cursor === undefined ? end : Math.min(end, this.staleAt);
     } else if (now >= this.staleAt) {
       this.staleAt = Number.POSITIVE_INFINITY;
-      this.options.connection.onToolsChanged();
+      this.options.onToolsChanged();
     }
   }
 }
@@ -234,4 +198,9 @@ function shownResult(answer: McpAnswer): McpAnswer {
 function withIssues(error: unknown): unknown {
   const [, json] = /^Invalid result for [^:]+: (\[[\s\S]+\])$/.exec((error as Error).message) ?? [];
   return json === undefined ? error : Object.assign(error as Error, { issues: JSON.parse(json) });
+}
+
+/** Returns the signal of a request of the server. The two versions pass it under different names. */
+function signalOf(context: Partial<Pick<ClientContext, 'mcpReq'>> & { readonly signal?: AbortSignal }): AbortSignal {
+  return context.mcpReq?.signal ?? context.signal ?? new AbortController().signal;
 }

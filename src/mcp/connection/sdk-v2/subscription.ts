@@ -38,7 +38,10 @@ export async function followTools(client: Client, { clock, closed, onChange, onE
   }
 }
 
-/** An error of the protocol has a number as its code. An HTTP error has a status. */
+/**
+ * True if the server refused the subscription, so that another attempt is useless. An error of the protocol has a
+ * number as its code, and an HTTP error has a status.
+ */
 function isRefusal(error: unknown): boolean {
   const { code, status = 500 } = error as { readonly code?: unknown; readonly status?: number };
   return typeof code === 'number' || status < 500;

@@ -3,9 +3,9 @@ import { isObject } from '../../../internal/json.js';
 import { McpRequestError } from '../../error.js';
 import { wholeError } from '../../transport/json-rpc.js';
 import { pauseFor } from '../../transport/time-limits.js';
-import { AnswerError } from '../answer-server.js';
+import { AnswerError, type AnswerServer } from '../answer-server.js';
 import { keepErrorData } from '../request-error.js';
-import type { McpAnswer, McpParams, SdkRequestOptions, ServerAnswers } from '../sdk.js';
+import type { McpAnswer, McpParams, SdkRequestOptions } from '../sdk.js';
 
 /** The extension of the protocol that lets a server answer a call with a task. */
 export const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
@@ -17,7 +17,7 @@ const MIN_PAUSE_MS = 100;
 interface TaskOptions extends SdkRequestOptions {
   readonly server: string;
   readonly clock: Clock;
-  readonly answers: ServerAnswers;
+  readonly answers: AnswerServer;
   readonly request: (method: string, params: McpParams, signal?: AbortSignal) => Promise<McpAnswer>;
 }
 
