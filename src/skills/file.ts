@@ -1,5 +1,5 @@
 import { isObject } from '../internal/json.js';
-import type { ManifestDiagnostic, ManifestProblem } from '../internal/problem.js';
+import type { LeveledProblem } from '../internal/problem.js';
 import { readJson } from '../internal/read-json.js';
 import { safeText } from '../internal/safe-text.js';
 import { portableNameProblem } from '../process/files/portable-name.js';
@@ -35,15 +35,13 @@ const UNREAD = ['agent', 'arguments', 'context', 'effort', 'model', 'paths', 'sh
 /** Keys of other programs that forbid something while a skill is used. */
 const GUARDS = ['disallowed-tools', 'hooks'];
 
-/** A problem of a skill. A lost guard is an `error`. A deviation without an effect is `info`. */
-export interface SkillProblem extends ManifestProblem {
-  readonly level: ManifestDiagnostic['level'];
-}
-
-/** A parsed skill with its problems. Without `skill`, the problems are the reasons why the skill is left out. */
+/**
+ * A parsed skill with its problems. Without `skill`, the problems are the reasons why the skill is left out. A lost guard
+ * is an `error`, and a deviation without an effect is `info`.
+ */
 interface SkillReading {
   readonly skill?: SkillFile;
-  readonly problems: readonly SkillProblem[];
+  readonly problems: readonly LeveledProblem[];
 }
 
 /**
@@ -138,10 +136,10 @@ function deviations(
   { fields, body }: ReadFrontMatter,
   folderName: string,
   { name, description, compatibility }: Record<'name' | 'description' | 'compatibility', string>,
-): SkillProblem[] {
+): LeveledProblem[] {
   const isHidden = textIn(fields.get('user-invocable')).toLowerCase() === 'false';
   const noBody = 'no instructions follow the front matter: the description is used instead';
-  const all: readonly (readonly [SkillProblem['level'], boolean, string, string])[] = [
+  const all: readonly (readonly [LeveledProblem['level'], boolean, string, string])[] = [
     ...GUARDS.map((key) => ['error', fields.has(key), key, 'not supported, so it guards nothing'] as const),
     ['warning', description.length > MAX_DESCRIPTION, 'description', `cut after ${MAX_DESCRIPTION} characters`],
     ['warning', body === '', '', noBody],

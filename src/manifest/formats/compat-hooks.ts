@@ -6,7 +6,7 @@ import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
 import type { HookDiagnostic } from '../../shell-hooks/hook/diagnostic.js';
 import type { ManifestHook, SettingDefinition } from '../extension.js';
 import { createReferenceFinder } from '../settings/reference.js';
-import type { ProblemLists } from './keys.js';
+import type { Report } from './keys.js';
 import { problemOfHook, settingInHook } from './refused.js';
 
 /** A JSON document with hooks: a file of an extension package, or a value in its manifest. */
@@ -23,8 +23,8 @@ interface HookOwner {
   readonly dialect: HookDialect;
   readonly hasData: boolean;
   readonly settings: readonly SettingDefinition[];
-  /** Receives the problems. A lost hook that could block something is an error. */
-  readonly problems: ProblemLists;
+  /** A lost hook that could block something is an error. */
+  readonly report: Report;
 }
 
 /** The hooks of an extension package. */
@@ -42,20 +42,18 @@ export function readHooks(owner: HookOwner, documents: readonly HookDocument[]):
 }
 
 function readDocument(
-  { extension, dialect, hasData, settings, problems: { errors, warnings } }: HookOwner,
+  { extension, dialect, hasData, settings, report }: HookOwner,
   { path, value }: HookDocument,
   { hooks, unreadGuards }: CompatHooks,
 ): void {
-  const fail = (message: string) => void errors.push({ path, message });
-  if (value !== undefined && !isObject(value)) fail('it must be an object');
+  if (value !== undefined && !isObject(value)) report('error', path, 'it must be an object');
   if (!isObject(value)) return;
   // Inline hooks may omit the `hooks` key that hook files have.
   const document = value.hooks === undefined ? { hooks: value } : value;
-  const report = ({ level, message }: HookDiagnostic) => {
-    if (level === 'error') fail(message);
-    else if (level === 'warning') warnings.push({ path, message });
+  const reportHook = ({ level, message }: HookDiagnostic) => {
+    if (level !== 'info') report(level, path, message);
   };
-  const source = { scope: 'workspace', extension, hasData, report } as const;
+  const source = { scope: 'workspace', extension, hasData, report: reportHook } as const;
   const findSettings = createReferenceFinder(settings);
   const parsed = parseHooks(document, { ...source, dialect: hookDialectOf(document, dialect) });
   let guards = 0;
@@ -64,8 +62,7 @@ function readDocument(
     if (problem === undefined) {
       hooks.push(hook);
       if (hook.onFailure === 'block') guards += 1;
-    } else if (isGateEvent(hook.event as HookEvent)) fail(problem);
-    else warnings.push({ path, message: problem });
+    } else report(isGateEvent(hook.event as HookEvent) ? 'error' : 'warning', path, problem);
   }
   if (guards < countGuards(value)) unreadGuards.push(path);
 }

@@ -1,6 +1,12 @@
-import type { ManifestProblem } from '../../internal/problem.js';
+import type { LeveledProblem, ManifestProblem } from '../../internal/problem.js';
 import type { ManifestContent, ManifestFormat } from '../extension.js';
 import type { JsonDocument } from './strict-json.js';
+
+/** The content of a manifest, and its problems. Without `content`, the problems are the reasons. */
+export interface ManifestReading {
+  readonly content?: ManifestContent;
+  readonly problems: readonly LeveledProblem[];
+}
 
 /** A parsed manifest: its content or its problems, and its warnings. */
 export type ReadManifest = (
@@ -31,7 +37,7 @@ export interface Format {
   /** Returns true for a file of the same name that belongs to another program. Such a file is not read. */
   readonly isForeign?: (value: JsonDocument['value']) => boolean;
   /** Reads a manifest and the files that the manifest names. */
-  readonly read: (document: JsonDocument, place: ManifestPlace) => Promise<ReadManifest>;
+  readonly read: (document: JsonDocument, place: ManifestPlace) => Promise<ManifestReading>;
   /** True if a server with a `command` must have `args`. */
   readonly argsRequired: boolean;
   /** True if the front matter and the description of a skill may be missing. */
