@@ -4,7 +4,7 @@ import { logFailure } from '../internal/logger.js';
 import { object, texts } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import { isInside } from '../process/files/location.js';
-import { configRules, type LoadedPluginConfig } from './config.js';
+import { configRules, type LoadedPluginConfig, type PluginConfigOptions } from './config.js';
 import { problemsOfEntry } from './entry.js';
 import { PluginLoadError, PluginUntrustedError } from './error.js';
 import { callInTime, type PluginCalling, withoutLimit } from './hooks/call.js';
@@ -16,20 +16,16 @@ import {
   resolveCalling,
 } from './hooks/hook-manager.js';
 import { partOf } from './hooks/part.js';
-import { type ImportModule, readExports } from './import-module.js';
+import { readExports } from './import-module.js';
 import { locatePlugin, type PluginPlace } from './locate/locate-plugin.js';
 import { pluginsOf } from './module.js';
 import type { Plugin, PluginEntry } from './plugin.js';
-import { authorizeImport, type PluginGate } from './trust.js';
+import { authorizeImport } from './trust.js';
 
 /** Options of `loadPlugins`. */
-export interface LoadPluginsOptions extends HookManagerOptions {
-  /** Approves the plugins of a configuration that was found in the workspace. */
-  readonly gate?: PluginGate | undefined;
-  /** The workspace directory. Default: the current working directory. */
-  readonly workspaceDir?: string | undefined;
-  /** Used instead of the runtime's `import()`. */
-  readonly importModule?: ImportModule | undefined;
+export interface LoadPluginsOptions
+  extends HookManagerOptions,
+    Pick<PluginConfigOptions, 'gate' | 'workspaceDir' | 'importModule'> {
   /** Tool names that are already in use. A plugin with such a tool is refused, unless its entry sets `replace`. */
   readonly taken?: readonly string[] | undefined;
   /** The `client` of plugins for opencode. Default: a client that supports only `app.log`. */
