@@ -3,7 +3,7 @@ import type { LeveledProblem } from '../internal/problem.js';
 import { readJson } from '../internal/read-json.js';
 import { safeText } from '../internal/safe-text.js';
 import { portableNameProblem } from '../process/files/portable-name.js';
-import { type FrontMatterValue, hasFrontMatter, type ReadFrontMatter, readFrontMatter } from './front-matter.js';
+import { type FrontMatterValue, type ReadFrontMatter, readFrontMatter } from './front-matter.js';
 import { SKILL_NAME } from './skill.js';
 
 /** The parsed content of a SKILL.md. */
@@ -49,7 +49,7 @@ interface SkillReading {
  * missing, as in Claude Code. The first paragraph then describes the skill.
  */
 export async function readSkillFile(text: string, folderName: string, describesItself = false): Promise<SkillReading> {
-  const read = await readFrontMatter(describesItself ? withFrontMatter(text) : text);
+  const read = await readFrontMatter(text, describesItself);
   if ('problem' in read) return leftOut('', read.problem);
   return skillOf(describesItself ? described(read, firstParagraph) : read, folderName);
 }
@@ -59,7 +59,7 @@ export async function readSkillFile(text: string, folderName: string, describesI
  * line of text is used.
  */
 export async function readCommandFile(text: string, name: string): Promise<SkillReading> {
-  const read = await readFrontMatter(withFrontMatter(text));
+  const read = await readFrontMatter(text, true);
   if ('problem' in read) return leftOut('', read.problem);
   const { fields, body } = described(read, firstLine);
   return skillOf({ fields: new Map(fields).set('name', name), body }, name);
@@ -74,10 +74,6 @@ function described({ fields, body }: ReadFrontMatter, partOf: (body: string) => 
 function firstLine(markdown: string): string {
   const line = markdown.split('\n').find((it) => READABLE.test(it)) ?? '';
   return line.replace(/^[#\s]+/, '');
-}
-
-function withFrontMatter(text: string): string {
-  return hasFrontMatter(text) ? text : `---\n---\n${text}`;
 }
 
 const READABLE = /[\p{L}\p{N}]/u;

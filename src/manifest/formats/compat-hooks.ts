@@ -79,36 +79,25 @@ function manifestHookOf(registration: HookRegistration): ManifestHook {
   return hook;
 }
 
+/** The variables with the package's directory, by dialect. */
+const ROOTS = { claude: 'CLAUDE_PLUGIN_ROOT', gemini: 'extensionPath' } as const;
 const DIALECTS = ['claude', 'gemini'] as const;
-
-type CompatDialect = (typeof DIALECTS)[number];
 
 /**
  * Returns the dialect of a hook file by its event names, or else by the variables in its commands. If both dialects
  * fit, returns `named`, the dialect of the manifest. The manifest alone cannot decide, because a package with manifests
  * of two programs has only one hook file.
  */
-export function hookDialectOf(document: JsonObject, named: HookDialect): HookDialect {
-  const events = isObject(document.hooks) ? Object.keys(document.hooks) : [];
-  const text = JSON.stringify(document.hooks ?? null);
-  return (
-    soleDialect((dialect) => eventsOnlyIn(dialect).some((name) => events.includes(name))) ??
-    soleDialect((dialect) => text.includes(ROOT[dialect])) ??
-    named
+export function hookDialectOf({ hooks }: JsonObject, named: HookDialect): HookDialect {
+  const events = isObject(hooks) ? Object.keys(hooks) : [];
+  const text = JSON.stringify(hooks ?? null);
+  // Events that only one program has. They include events that Keelson does not support.
+  const byEvents = events.flatMap((name) =>
+    only(DIALECTS.filter((id) => Object.hasOwn(dialectOf(id).facts.events, name))),
   );
+  return only([...new Set(byEvents)])[0] ?? only(DIALECTS.filter((id) => text.includes(ROOTS[id])))[0] ?? named;
 }
 
-const ROOT = { claude: 'CLAUDE_PLUGIN_ROOT', gemini: 'extensionPath' } as const;
-
-function soleDialect(matches: (dialect: CompatDialect) => boolean): CompatDialect | undefined {
-  const found = DIALECTS.filter(matches);
-  return found.length === 1 ? found[0] : undefined;
-}
-
-/** Returns the events that only this program has, including events that Keelson does not support. */
-function eventsOnlyIn(dialect: CompatDialect): readonly string[] {
-  const others = DIALECTS.filter((other) => other !== dialect).flatMap((other) =>
-    Object.keys(dialectOf(other).facts.events),
-  );
-  return Object.keys(dialectOf(dialect).facts.events).filter((name) => !others.includes(name));
+function only<Item>(items: readonly Item[]): readonly Item[] {
+  return items.length === 1 ? items : [];
 }

@@ -45,10 +45,9 @@ function readNativeManifest(document: JsonDocument): ManifestReading {
     ...hooks.flatMap((hook) => hookProblems(hook, findSettings)),
   ];
   if (refusals.length > 0) return { problems: leveled('error', refusals) };
-  const refused = hooks.flatMap((hook) => refusedHook(hook));
-  const usable = hooks.filter((hook) => !refused.some((one) => one.hook === hook));
-  const content = contentOf(file, usable, refused);
-  const problems = leveled('error', [...refused.map(({ problem }) => problem), ...serverProblems(content)]);
+  const refused = new Map(hooks.flatMap((hook) => refusalOf(hook)));
+  const content = contentOf(file, hooks, (hook) => refused.has(hook));
+  const problems = leveled('error', [...refused.values(), ...serverProblems(content)]);
   reportKeys(value, KEYS, { report: (_level, path, message) => problems.push({ level: 'warning', path, message }) });
   return { content, problems };
 }
@@ -57,29 +56,28 @@ function leveled(level: LeveledProblem['level'], problems: readonly ManifestProb
   return problems.map(({ path, message }) => ({ level, path, message }));
 }
 
-function contentOf(file: ManifestFile, hooks: readonly PlacedHook[], refused: readonly RefusedHook[]): ManifestContent {
+/** Hooks that are refused are left out. */
+function contentOf(
+  file: ManifestFile,
+  hooks: readonly PlacedHook[],
+  isRefused: (hook: PlacedHook) => boolean,
+): ManifestContent {
   const { name, version, description, settings = [], skills = [] } = file;
-  const unreadGuards = refused.filter(({ hook }) => hook.onFailure === 'block').map(({ hook }) => hook.name);
+  const unreadGuards = hooks.filter((hook) => isRefused(hook) && hook.onFailure === 'block');
   return {
     name,
     version,
     description,
     settings,
     mcpServers: (file.mcpServers ?? {}) as ManifestContent['mcpServers'],
-    hooks: hooks.map(({ at: _at, ...hook }) => hook),
+    hooks: hooks.filter((hook) => !isRefused(hook)).map(({ at: _at, ...hook }) => hook),
     skills: skills.filter((skill) => typeof skill !== 'string'),
     skillFolders: ['skills', ...skills.filter((skill) => typeof skill === 'string')],
     commandPaths: [],
     contextFiles: [],
     excludedTools: [],
-    unreadGuards: unreadGuards.length > 0 ? unreadGuards : undefined,
+    unreadGuards: unreadGuards.length > 0 ? unreadGuards.map((hook) => hook.name) : undefined,
   };
-}
-
-/** A hook that cannot be registered. The other hooks of the manifest stay. */
-interface RefusedHook {
-  readonly hook: PlacedHook;
-  readonly problem: ManifestProblem;
 }
 
 interface PlacedHook extends ManifestHook {
@@ -98,11 +96,12 @@ function hooksOf({ hooks = [] }: ManifestFile): readonly PlacedHook[] {
   return timeout === undefined ? placed : placed.map((hook) => ({ timeout, ...hook }));
 }
 
-function refusedHook(hook: PlacedHook): RefusedHook[] {
+/** Returns the hook with the reason why it cannot be registered. The other hooks of the manifest stay. */
+function refusalOf(hook: PlacedHook): (readonly [PlacedHook, ManifestProblem])[] {
   const { at, ...own } = hook;
   const message = unknownEvent(hook) ?? problemOfHook(own);
   if (message === undefined) return [];
-  return [{ hook, problem: { path: at, message: `the hook "${hook.name}" is ignored: ${message}` } }];
+  return [[hook, { path: at, message: `the hook "${hook.name}" is ignored: ${message}` }]];
 }
 
 function unknownEvent({ event }: PlacedHook): string | undefined {
