@@ -30,9 +30,10 @@ export async function readExtensionFolder(root: string, reading: FolderReading):
   const { workspaceDir } = reading;
   const diagnostics: ManifestDiagnostic[] = [];
   let found: { readonly extension: ExtensionPackage; readonly file: string } | undefined;
-  const own = FORMATS.filter(({ isOptIn }) => !isOptIn);
   let hasManifest = false;
-  for (const { id: format, file, isForeign, read: readFormat } of [...own, ...reading.compat.map(formatOf)]) {
+  for (const { id: format, file, isForeign, read: readFormat } of (['native', ...reading.compat] as const).map(
+    formatOf,
+  )) {
     const manifest = await readJsonFile(root, file);
     if (manifest === undefined || ('value' in manifest && isForeign?.(manifest.value))) continue;
     hasManifest = true;

@@ -10,7 +10,8 @@ import { workspaceRoots } from '../process/files/workspace.js';
 import type { ShellHooks } from '../shell-hooks/loader.js';
 import { approvalRules, refuseBesideGate, type TrustGateOptions } from '../trust/gate-options.js';
 import type { LoaderOptions } from '../trust/loader-options.js';
-import type { ExtensionPackage, ExtensionPackageScope, ManifestFormat } from './extension.js';
+import type { DiscoveryOptions } from './discovery.js';
+import type { ExtensionPackage, ManifestFormat } from './extension.js';
 import { FORMATS } from './formats/list.js';
 
 /** Options of `manifests`. */
@@ -62,13 +63,8 @@ export interface ManifestSettings
     Required<{ readonly [Name in Defaulted]: NonNullable<ManifestOptions[Name]> }> {
   /** Prefix of the environment variables that pass settings to programs. */
   readonly prefix: string;
-  readonly extensionRoots: readonly Root[];
-  readonly skillRoots: readonly Root[];
-}
-
-interface Root {
-  readonly scope: ExtensionPackageScope;
-  readonly folder: string;
+  readonly extensionRoots: DiscoveryOptions['roots'];
+  readonly skillRoots: DiscoveryOptions['roots'];
 }
 
 const folders: OptionRule = listOf({
@@ -76,12 +72,15 @@ const folders: OptionRule = listOf({
   accepts: (value) => typeof value === 'string' && !value.includes('\0'),
 });
 
+/** The formats of other programs. */
+export const COMPAT_FORMATS = FORMATS.flatMap(({ id }) => (id === 'native' ? [] : [id]));
+
 /** Validation rules of the options that `loadRuntime` shares. */
 export const sharedRules = {
   ...approvalRules,
   appName,
   userDir: absolutePath,
-  compat: listOf(oneOf(...FORMATS.flatMap(({ id, isOptIn }) => (isOptIn ? [id] : [])))),
+  compat: listOf(oneOf(...COMPAT_FORMATS)),
   logger,
 } satisfies Partial<OptionTable<ManifestOptions>>;
 

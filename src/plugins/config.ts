@@ -5,11 +5,11 @@ import { callable, fullText, object, timerMs, withMethods } from '../internal/op
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import { workspaceRoots } from '../process/files/workspace.js';
 import type { LoaderOptions } from '../trust/loader-options.js';
-import { pathOf } from './entry.js';
 import { PluginConfigError } from './error.js';
 import { callInTime } from './hooks/call.js';
 import { resolveCalling } from './hooks/hook-manager.js';
 import { defaultOf, type ImportModule, readExports } from './import-module.js';
+import { pathOf } from './locate/locate-plugin.js';
 import type { PluginConfig, PluginEntry } from './plugin.js';
 import { authorizeImport, type PluginGate } from './trust.js';
 

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { describeError, type KeelsonError } from '../errors.js';
+import { isObject } from '../internal/json.js';
 import { logFailure } from '../internal/logger.js';
-import { object, texts } from '../internal/options/rules.js';
-import { type OptionTable, validateOptions } from '../internal/options/validate.js';
+import { boolean, fullText, object, oneOf, required, texts } from '../internal/options/rules.js';
+import { memberProblems, type OptionTable, unknownName, validateOptions } from '../internal/options/validate.js';
 import { isInside } from '../process/files/location.js';
 import { configRules, type LoadedPluginConfig, type PluginConfigOptions } from './config.js';
-import { problemsOfEntry } from './entry.js';
 import { PluginLoadError, PluginUntrustedError } from './error.js';
 import { callInTime, type PluginCalling, withoutLimit } from './hooks/call.js';
 import {
@@ -41,6 +41,17 @@ export const loadRules = {
   taken: texts,
   opencodeClient: object,
 } satisfies OptionTable<LoadPluginsOptions>;
+
+const entryRules = {
+  path: required(fullText),
+  options: object,
+  enabled: boolean,
+  required: boolean,
+  replace: boolean,
+  format: oneOf('plugin', 'opencode'),
+  files: texts,
+} satisfies OptionTable<PluginEntry>;
+const ENTRY_KEYS = Object.keys(entryRules);
 
 /** A loaded plugin. */
 export interface LoadedPlugin {
@@ -217,4 +228,14 @@ class PluginLoading {
     logFailure(this.calling, error.message, error);
     this.failures.push(error);
   }
+}
+
+/**
+ * Lists the problems of an entry. Unknown keys are refused, because a misspelt `enabled: false` would load a plugin
+ * that is meant to be off.
+ */
+function problemsOfEntry(entry: unknown): string[] {
+  if (!isObject(entry)) return ['an entry must be an object with a `path`'];
+  const unknown = Object.keys(entry).filter((key) => !ENTRY_KEYS.includes(key));
+  return [...unknown.map((key) => unknownName('key', key, ENTRY_KEYS)), ...memberProblems(entry, entryRules)];
 }

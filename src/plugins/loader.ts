@@ -6,7 +6,13 @@ import type { AgentLifecycle, LifecycleLoader, LoaderHost } from '../lifecycle/l
 import { configRules, type LoadedPluginConfig, type PluginConfigOptions, readPluginConfig } from './config.js';
 import { PluginLoadError, PluginUntrustedError } from './error.js';
 import { type PluginCalling, withoutLimit } from './hooks/call.js';
-import { PluginHookManager, resolveCalling } from './hooks/hook-manager.js';
+import {
+  callingRules,
+  type HookManager,
+  type HookManagerOptions,
+  PluginHookManager,
+  resolveCalling,
+} from './hooks/hook-manager.js';
 import { pluginLifecycles } from './hooks/lifecycles.js';
 import type { PluginPart } from './hooks/part.js';
 import { AgentTools } from './hooks/tool-registry.js';
@@ -73,6 +79,26 @@ export function plugins(options: PluginsOptions = {}): LifecycleLoader {
       for (const lifecycle of loaded.lifecycles) host.use(lifecycle);
     },
   };
+}
+
+/**
+ * Creates a hook manager without plugins. Pass it to an agent as a loader.
+ *
+ * @example
+ * const hooks = createHookManager();
+ * hooks.register({ name: 'trim', hooks: { beforeMessage: (message) => message.trim() } });
+ * const agent = new Agent({ model, loaders: [hooks] });
+ */
+export function createHookManager(options: HookManagerOptions = {}): HookManager {
+  validateOptions(options, callingRules);
+  const manager = new PluginHookManager(resolveCalling(options));
+  const load = async (host: LoaderHost) => {
+    const tools = new AgentTools(host, manager);
+    const contextOf = (part: PluginPart) => ({ config: { plugins: [] }, toolRegistry: tools.registryOf(part) });
+    if (!manager.isInitialised) await manager.initialiseEach(contextOf);
+    for (const lifecycle of manager.lifecycles()) host.use(lifecycle);
+  };
+  return Object.assign(manager, { name: 'plugins', load });
 }
 
 /** The plugins that one agent has loaded. */

@@ -1,9 +1,8 @@
 import { isObject } from '../internal/json.js';
 import { boolean, fullText, listOf, object, oneOf, sessionStore, withMethods } from '../internal/options/rules.js';
 import { type OptionRule, type OptionTable, validateOptions } from '../internal/options/validate.js';
-import { FORMATS } from '../manifest/formats/list.js';
 import type { ManifestOptions } from '../manifest/manifest.js';
-import { sharedRules } from '../manifest/options.js';
+import { COMPAT_FORMATS, sharedRules } from '../manifest/options.js';
 import type { McpServersOptions } from '../mcp/mcp.js';
 import type { PluginsOptions } from '../plugins/plugins.js';
 import { dialectIds } from '../shell-hooks/dialects/dialect.js';
@@ -82,8 +81,7 @@ export function validateRuntimeOptions(options: RuntimeOptions): void {
 
 /** Returns the programs of `compat` whose extension packages can be read. */
 export function formatsIn(compat: NonNullable<RuntimeOptions['compat']>): NonNullable<ManifestOptions['compat']> {
-  const formats = FORMATS.flatMap(({ id }) => (id === 'native' ? [] : [id]));
-  return formats.filter((format) => compat.includes(format));
+  return COMPAT_FORMATS.filter((format) => compat.includes(format));
 }
 
 /** Returns the options that tell a runtime which hook files to read and which configured hooks to use. */

@@ -3,7 +3,6 @@ import { type DeniedDecision, isApprovable } from '../../trust/decision.js';
 import type { TrustGate } from '../../trust/gate.js';
 import type { TrustItem } from '../../trust/item.js';
 import type { ExtensionPackage } from '../extension.js';
-import type { ExtensionTexts } from './texts.js';
 
 /** Collects the denials of an extension package's parts. */
 export class DeniedParts {
@@ -26,10 +25,6 @@ export class DeniedParts {
     if (!isReported) this.add(decision.message, decision);
   }
 
-  addTexts({ denied }: ExtensionTexts): void {
-    if (denied !== undefined) this.add(denied.problem, denied.decision);
-  }
-
   diagnostics({ name, source }: ExtensionPackage): readonly ManifestDiagnostic[] {
     if (this.unapprovable.length === 0) return [];
     const problems = this.unapprovable.map(({ message }) => ({
@@ -39,7 +34,7 @@ export class DeniedParts {
     return [diagnosticOf('error', { extension: name, source }, problems)];
   }
 
-  private add(message: string, decision: DeniedDecision | undefined): void {
+  add(message: string, decision: DeniedDecision | undefined): void {
     this.messages.push(message);
     if (decision !== undefined && !isApprovable(decision)) this.unapprovable.push(decision);
   }

@@ -82,16 +82,9 @@ export class ManifestParts {
   }
 
   private redacted(entry: SkillEntry): SkillEntry {
-    const { redactor } = this;
     return {
-      skill: redactor.copy(entry.skill),
-      async open() {
-        try {
-          return redactor.copy(await entry.open());
-        } catch (error) {
-          throw redactor.copy(error);
-        }
-      },
+      skill: this.redactor.copy(entry.skill),
+      open: async () => this.redactor.copy(await entry.open()),
     };
   }
 

@@ -68,7 +68,7 @@ export async function prepareExtension(
   }
   if (scope === 'workspace') await checkParts(denied, { judged, hooks: items }, context);
   const texts = await loadExtensionTexts(judged, { ...options, gate });
-  denied.addTexts(texts);
+  if (texts.denied !== undefined) denied.add(texts.denied.problem, texts.denied.decision);
   // Servers are approved later, when they connect. So a package with only servers is not yet known to be approved.
   const isApproved = scope === 'user' || hooks.length + texts.skills.length > 0;
   if (isApproved && denied.messages.length === 0) await makeDataFolder(data);

@@ -32,7 +32,6 @@ const OPTION_PREFIX = 'CLAUDE_PLUGIN_OPTION_';
 export const claude: CompatFormat = {
   id: 'claude',
   file: '.claude-plugin/plugin.json',
-  isOptIn: true,
   read: (document, place) => readCompatManifest(document, place, claude),
   readFolder: readClaudeManifest,
   argsRequired: false,
@@ -102,7 +101,7 @@ function settingsOf(value: JsonValue | undefined, report: Report): readonly Sett
       return [];
     }
     const { title, description, sensitive, required } = entry;
-    const type = typeOf(entry.type);
+    const type = entry.type === 'number' || entry.type === 'boolean' ? entry.type : 'string';
     const hasDefault = typeof entry.default === type;
     if (entry.default !== undefined && !hasDefault) ignore(`${name}.default`, `a ${type}`);
     reportKeys(entry, OPTION_KEYS, { report, at: ['userConfig', name] });
@@ -118,10 +117,6 @@ function settingsOf(value: JsonValue | undefined, report: Report): readonly Sett
       },
     ];
   });
-}
-
-function typeOf(type: unknown): 'string' | 'number' | 'boolean' {
-  return type === 'number' || type === 'boolean' ? type : 'string';
 }
 
 /**

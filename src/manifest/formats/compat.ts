@@ -47,12 +47,11 @@ export async function readCompatManifest(
   const problems: LeveledProblem[] = [];
   const report: Report = (level, path, message) => problems.push({ level, path, message });
   const named = parseAs(namedSchema, value);
-  const level = 'problems' in named ? 'error' : 'warning';
-  for (const { path, message } of lossesOf(document)) report(level, path, message);
-  if ('problems' in named) {
-    for (const { path, message } of named.problems) report('error', path, message);
-    return { problems };
+  const refusals = 'problems' in named ? named.problems : [];
+  for (const { path, message } of [...lossesOf(document), ...refusals]) {
+    report(refusals.length > 0 ? 'error' : 'warning', path, message);
   }
+  if ('problems' in named) return { problems };
   const { name, version, description } = named.data;
   const { root } = place;
   const isVersion = typeof version === 'string' && version !== '';

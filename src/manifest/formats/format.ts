@@ -32,8 +32,6 @@ export interface Format {
   readonly id: ManifestFormat;
   /** The path of the manifest file, relative to the extension. */
   readonly file: string;
-  /** True if the format is read only when `compat` names it. */
-  readonly isOptIn: boolean;
   /** Returns true for a file of the same name that belongs to another program. Such a file is not read. */
   readonly isForeign?: (value: JsonDocument['value']) => boolean;
   /** Reads a manifest and the files that the manifest names. */

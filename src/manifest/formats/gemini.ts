@@ -20,7 +20,6 @@ import { parseAs } from './schema-issue.js';
 export const gemini: CompatFormat = {
   id: 'gemini',
   file: 'gemini-extension.json',
-  isOptIn: true,
   read: (document, place) => readCompatManifest(document, place, gemini),
   readFolder: readGeminiManifest,
   argsRequired: false,

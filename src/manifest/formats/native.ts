@@ -1,7 +1,5 @@
-import { nearestName } from '../../internal/options/nearest-name.js';
 import type { LeveledProblem, ManifestProblem } from '../../internal/problem.js';
 import { missingPaths } from '../../process/files/relative-path.js';
-import { HOOK_EVENTS, isHookEvent } from '../../programs/hook-event.js';
 import type { ManifestContent, ManifestHook, ManifestSkill } from '../extension.js';
 import { createReferenceFinder, type ReferenceFinder } from '../settings/reference.js';
 import type { Format, ManifestPlace, ManifestReading, ReadManifest } from './format.js';
@@ -15,7 +13,6 @@ import { type JsonDocument, lossesOf, parseJsonObject } from './strict-json.js';
 export const native: Format = {
   id: 'native',
   file: 'manifest.json',
-  isOptIn: false,
   // Bundles of MCP servers and browser extensions have this key in a `manifest.json` of their own.
   isForeign: (value) => Object.hasOwn(value, 'manifest_version'),
   read: readPackage,
@@ -99,16 +96,9 @@ function hooksOf({ hooks = [] }: ManifestFile): readonly PlacedHook[] {
 /** Returns the hook with the reason why it cannot be registered. The other hooks of the manifest stay. */
 function refusalOf(hook: PlacedHook): (readonly [PlacedHook, ManifestProblem])[] {
   const { at, ...own } = hook;
-  const message = unknownEvent(hook) ?? problemOfHook(own);
+  const message = problemOfHook(own);
   if (message === undefined) return [];
   return [[hook, { path: at, message: `the hook "${hook.name}" is ignored: ${message}` }]];
-}
-
-function unknownEvent({ event }: PlacedHook): string | undefined {
-  if (isHookEvent(event)) return undefined;
-  const near = nearestName(event, HOOK_EVENTS);
-  const hint = near === undefined ? `known events are ${HOOK_EVENTS.join(', ')}` : `did you mean "${near}"?`;
-  return `unknown event ${JSON.stringify(event)}; ${hint}`;
 }
 
 function hookProblems(hook: PlacedHook, findSettings: ReferenceFinder): ManifestProblem[] {
