@@ -66,7 +66,7 @@ const rules = {
  * const agent = new Agent({ model, loaders: [plugins({ config: './my-app.plugins.ts' })] });
  */
 export function plugins(options: PluginsOptions = {}): LifecycleLoader {
-  const load = pluginsOf(options);
+  const load = prepareLoad(options);
   const { name = 'plugins', optional } = options;
   let status: PluginsStatus = { config: undefined, plugins: [], failures: [] };
   return {
@@ -111,7 +111,7 @@ export interface AgentPluginSet {
 }
 
 /** Validates the options. Returns a function that loads the plugins and calls their `onInit`. */
-export function pluginsOf(options: PluginsOptions): (host: LoaderHost) => Promise<AgentPluginSet> {
+export function prepareLoad(options: PluginsOptions): (host: LoaderHost) => Promise<AgentPluginSet> {
   validateOptions(options, rules);
   return (host) => new Load(options, host).run();
 }

@@ -3,7 +3,7 @@ import { describeError } from '../errors.js';
 import { type Changes, type ComparedItem, changesBetween } from '../internal/changes.js';
 import type { AgentLifecycle, LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import { importAnew } from '../plugins/import-module.js';
-import { type AgentPluginSet, pluginsOf } from '../plugins/loader.js';
+import { type AgentPluginSet, prepareLoad } from '../plugins/loader.js';
 import type { PluginsOptions } from '../plugins/plugins.js';
 import type { Tool, ToolSource } from '../tools/tool.js';
 import { toolsOf } from '../tools/tool-set.js';
@@ -69,25 +69,25 @@ export class AgentPlugins implements LifecycleLoader {
   }
 }
 
-/** The plugins of one load. */
+/** Plugins that were loaded together. */
 interface Generation {
   readonly set: AgentPluginSet;
   readonly uses: HeldUses;
   readonly items: readonly ComparedItem[];
-  /** Changes with the configuration file and each plugin. */
+  /** A string that differs if the configuration file or a plugin file differs. */
   readonly content: string;
 }
 
 async function load(host: LoaderHost, options: PluginsOptions, before?: HeldUses): Promise<Generation> {
   const uses = new HeldUses(host, before);
-  const set = await pluginsOf(options)(uses.host);
+  const set = await prepareLoad(options)(uses.host);
   for (const lifecycle of set.lifecycles) uses.use(lifecycle);
   return { set, uses, ...(await contentOf(set)) };
 }
 
 /**
- * Holds the lifecycles of plugins back until all plugins are loaded. Lifecycles that are added later, such as a tool
- * that a plugin registers during a run, reach the agent at once.
+ * Holds back the lifecycles of plugins until `install`, so that a failed reload changes nothing. Later lifecycles, such
+ * as a tool that a plugin registers during a run, reach the agent at once.
  */
 class HeldUses {
   readonly host: LoaderHost;

@@ -18,7 +18,7 @@ const ARGUMENTS = /\$ARGUMENTS\b(?!\[)/g;
 
 /** A Markdown file that is a skill by itself, and the name of the skill. */
 interface CommandFile {
-  /** Path relative to the gated directory. */
+  /** Path relative to the approved directory. */
   readonly file: string;
   readonly name: string;
 }
@@ -28,9 +28,9 @@ interface CommandFile {
  * whole.
  */
 export interface SkillPlace {
-  /** Opens the gated directory. */
+  /** Opens the approved directory, after the approval that it may need. */
   readonly open: () => Promise<OpenedFolder>;
-  /** The skill's directory relative to the gated directory. `.` if they are the same. */
+  /** The skill's directory relative to the approved directory. `.` if they are the same. */
   readonly path: string;
   /** The absolute path of the skill's directory. */
   readonly folder: string;
@@ -97,15 +97,15 @@ function commandsAt(path: string): readonly CommandFile[] {
 }
 
 /**
- * Loads a skill's catalogue entry now; its instructions are read when the skill is used.
- * Opens the gated directory unless `folder` is given.
+ * Loads the catalogue entry of a skill. Its instructions are read only when the skill is used. Calls `place.open`
+ * unless `folder` is given.
  */
 export async function loadFolderSkill(
   place: SkillPlace,
   folder?: OpenedFolder,
 ): Promise<{
   readonly entry?: SkillEntry;
-  /** The content of the file. */
+  /** The content of the SKILL.md or of the command file. */
   readonly text?: string;
   readonly isDenied?: boolean;
   readonly diagnostics: readonly ManifestDiagnostic[];

@@ -66,7 +66,8 @@ const INDICATORS = ['seq-item-ind', 'explicit-key-ind', 'map-value-ind'];
 const REFERENCES = ['anchor', 'alias', 'tag'];
 
 /**
- * Returns the lines that are unsafe to parse, or undefined if there are too many tokens. The lexer does not recurse.
+ * Returns the lines that are unsafe to parse, or undefined if there are too many tokens. Uses the lexer, because the
+ * parser recurses and could overflow the stack.
  */
 function unsafeLines({ Lexer, CST }: Yaml, source: string): readonly number[] | undefined {
   const unsafe = new Set<number>();

@@ -1,12 +1,12 @@
-import { diagnosticOf, type ManifestDiagnostic } from '../../internal/problem.js';
+import { diagnosticsOf, type ManifestDiagnostic } from '../../internal/problem.js';
 import { type DeniedDecision, isApprovable } from '../../trust/decision.js';
 import type { TrustGate } from '../../trust/gate.js';
 import type { TrustItem } from '../../trust/item.js';
 import type { ExtensionPackage } from '../extension.js';
 
-/** Collects the denials of an extension package's parts. */
+/** Collects the reasons why hooks, servers, settings and texts of an extension package are not approved. */
 export class DeniedParts {
-  /** The reasons for `status()`. */
+  /** The messages of the denials, shown in `status()`. */
   readonly messages: string[] = [];
   private readonly unapprovable: DeniedDecision[] = [];
 
@@ -26,12 +26,10 @@ export class DeniedParts {
   }
 
   diagnostics({ name, source }: ExtensionPackage): readonly ManifestDiagnostic[] {
-    if (this.unapprovable.length === 0) return [];
-    const problems = this.unapprovable.map(({ message }) => ({
-      path: '',
-      message: `nobody can approve a part: ${message}`,
-    }));
-    return [diagnosticOf('error', { extension: name, source }, problems)];
+    const problems = this.unapprovable.map(({ message }) => {
+      return { level: 'error', path: '', message: `nobody can approve a part: ${message}` } as const;
+    });
+    return diagnosticsOf({ extension: name, source }, problems);
   }
 
   add(message: string, decision: DeniedDecision | undefined): void {

@@ -29,7 +29,7 @@ export interface PreparationContext {
 /** An extension package that is ready to be activated. */
 export interface PreparedExtension {
   readonly extension: ExtensionPackage;
-  /** The scope that the trust gate applies. */
+  /** `workspace` if the parts need an approval. This includes a package of the user that `mustApprove` selects. */
   readonly scope: ExtensionPackageScope;
   readonly settings: ResolvedSettings;
   /** The reason why the extension package stays inactive: a missing setting, or a lost hook that blocks. */

@@ -37,7 +37,7 @@ export class Revocations {
     }
   }
 
-  /** Returns the digests of this workspace. If the file cannot be read, nothing is approved. */
+  /** Returns the digests of the approved items of this workspace. If the file cannot be read, nothing is approved. */
   private async read(): Promise<ReadonlySet<string>> {
     const approvals = await this.store.list().catch(() => []);
     const workspace = realLocation(this.workspaceDir);

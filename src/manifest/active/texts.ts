@@ -76,7 +76,10 @@ export async function changesRequests(extension: ExtensionPackage): Promise<bool
   return found.some((path) => path !== undefined);
 }
 
-/** Denies an approved directory whose manifest differs from the loaded manifest, which was read before the approval. */
+/**
+ * Returns a denial if the approved directory has another manifest than the loaded one. The manifest is read before the
+ * approval.
+ */
 async function checked(
   opened: OpenedFolder,
   extension: ExtensionPackage,

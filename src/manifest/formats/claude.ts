@@ -148,7 +148,10 @@ function pathsAndRest(value: JsonValue | undefined): { paths: readonly string[];
   };
 }
 
-/** Returns the valid relative paths. Reports invalid and missing paths; a lost path of hooks is an error. */
+/**
+ * Returns the valid relative paths, and reports the others. An invalid path of hooks is an error, because it may lose a
+ * guard.
+ */
 async function checkedPaths(paths: readonly string[], key: string, { root, report }: CompatFolder): Promise<string[]> {
   const inside: string[] = [];
   const level = key === 'hooks' ? 'error' : 'warning';

@@ -23,14 +23,14 @@ interface HookOwner {
   readonly dialect: HookDialect;
   readonly hasData: boolean;
   readonly settings: readonly SettingDefinition[];
-  /** A lost hook that could block something is an error. */
+  /** Receives the problems. If a hook that could block something cannot be used, the level is `error`. */
   readonly report: Report;
 }
 
 /** The hooks of an extension package. */
 export interface CompatHooks {
   readonly hooks: ManifestHook[];
-  /** Documents that lose a hook with `onFailure: 'block'`. */
+  /** Paths of the documents with `onFailure: 'block'` in a hook that cannot be used. */
   readonly unreadGuards: string[];
 }
 

@@ -2,7 +2,7 @@ import type { LeveledProblem, ManifestProblem } from '../../internal/problem.js'
 import type { ManifestContent, ManifestFormat } from '../extension.js';
 import type { JsonDocument } from './strict-json.js';
 
-/** The content of a manifest, and its problems. Without `content`, the problems are the reasons. */
+/** The content of a manifest, and its problems. Without `content`, the manifest is refused for these problems. */
 export interface ManifestReading {
   readonly content?: ManifestContent;
   readonly problems: readonly LeveledProblem[];
@@ -13,11 +13,11 @@ export type ReadManifest = (
   | { readonly content: ManifestContent }
   | { readonly problems: readonly ManifestProblem[] }
 ) & {
-  /** Hooks that are left out, and servers of a native manifest that are left out. */
+  /** Hooks and servers that are left out. */
   readonly errors?: readonly ManifestProblem[];
   /** Parts that do not work as their author wrote them. */
   readonly warnings?: readonly ManifestProblem[];
-  /** Deviations without an effect. */
+  /** Not set by `parseManifest`. */
   readonly notes?: readonly ManifestProblem[];
 };
 

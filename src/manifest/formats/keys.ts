@@ -12,7 +12,7 @@ export interface KeyRules {
   readonly plain: readonly string[];
   /** Keys and files with an effect in another program, which Keelson does not support. */
   readonly unsupported?: readonly string[];
-  /** The rules of the objects in the list or map under a key. */
+  /** Rules for the objects in a list or map, by the key of the list or map. */
   readonly entries?: Readonly<Record<string, KeyRules>>;
 }
 

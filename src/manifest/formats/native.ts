@@ -53,7 +53,7 @@ function leveled(level: LeveledProblem['level'], problems: readonly ManifestProb
   return problems.map(({ path, message }) => ({ level, path, message }));
 }
 
-/** Hooks that are refused are left out. */
+/** Returns the content of the manifest without the refused hooks. */
 function contentOf(
   file: ManifestFile,
   hooks: readonly PlacedHook[],

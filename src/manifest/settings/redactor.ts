@@ -26,7 +26,7 @@ export class Redactor {
     return this.pattern === undefined ? text : text.replace(this.pattern, REDACTED);
   }
 
-  /** Returns a copy without sensitive values. Does not call getters, and keeps bytes. */
+  /** Returns a deep copy with sensitive values redacted. Getters are not called, and binary data is not searched. */
   copy<T>(value: T): T {
     return this.pattern === undefined ? value : (this.walk(value, { seen: new Map(), depth: 0 }) as T);
   }

@@ -100,7 +100,7 @@ function kindOf(input: unknown): string {
   return input === null ? 'null' : typeof input;
 }
 
-/** A tool call and its result. */
+/** A tool call and its result, as plugins see them. */
 interface ShownResult {
   readonly call: PluginCall;
   readonly result: ToolExecutionResult;
