@@ -3,8 +3,8 @@ import { dirname, join, resolve } from 'node:path';
 import { describeError } from '../errors.js';
 import { callable, fullText, object, timerMs, withMethods } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
+import type { AppOptions } from '../process/app-options.js';
 import { workspaceRoots } from '../process/files/workspace.js';
-import type { LoaderOptions } from '../trust/loader-options.js';
 import { PluginConfigError } from './error.js';
 import { callInTime } from './hooks/call.js';
 import { resolveCalling } from './hooks/hook-manager.js';
@@ -14,7 +14,7 @@ import type { PluginConfig, PluginEntry } from './plugin.js';
 import { authorizeImport, type PluginGate } from './trust.js';
 
 /** Options of `loadPluginConfig`. */
-export interface PluginConfigOptions extends Pick<LoaderOptions, 'workspaceDir' | 'appName' | 'env'> {
+export interface PluginConfigOptions extends Pick<AppOptions, 'workspaceDir' | 'appName' | 'env'> {
   /**
    * The configuration itself, or the path or `file:` URL of its file. Default: the file named by the environment
    * variable, else the file found in the workspace. The variable is `<APP_NAME>_PLUGIN_CONFIG`, and the file in the
