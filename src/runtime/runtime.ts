@@ -146,15 +146,11 @@ class LoadedRuntime implements Runtime {
       await this.close();
       throw error;
     }
-    this.logGuards();
-    if (this.options.closeOnSignals) closeOnSignals(this);
-  }
-
-  private logGuards(): void {
     const { guards } = this.status();
     const text = guardsText(guards);
     const isWhole = guards.every(({ state }) => state === 'active');
     if (text !== undefined) this.logger[isWhole ? 'info' : 'warn'](text, { guards });
+    if (this.options.closeOnSignals) closeOnSignals(this);
   }
 
   agentOptions() {
