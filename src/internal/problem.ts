@@ -24,6 +24,11 @@ export interface ManifestDiagnostic {
   readonly problems: readonly ManifestProblem[];
 }
 
+/** A problem and its level. */
+export interface LeveledProblem extends ManifestProblem {
+  readonly level: ManifestDiagnostic['level'];
+}
+
 /** The file or directory with a problem, and the extension package that it belongs to. */
 export type ProblemPlace = Pick<ManifestDiagnostic, 'extension' | 'source'>;
 
@@ -35,6 +40,14 @@ export function diagnosticOf(
 ): ManifestDiagnostic {
   const message = `${placeText({ extension, source })}: ${problemsText(problems)}`;
   return { level, message, ...(extension === undefined ? {} : { extension }), source, problems };
+}
+
+/** Returns one diagnostic for each level that has problems. */
+export function diagnosticsOf(place: ProblemPlace, found: readonly LeveledProblem[]): readonly ManifestDiagnostic[] {
+  return (['error', 'warning', 'info'] as const).flatMap((level) => {
+    const problems = found.filter((one) => one.level === level).map(({ path, message }) => ({ path, message }));
+    return problems.length === 0 ? [] : [diagnosticOf(level, place, problems)];
+  });
 }
 
 /** Returns a name for the file with a problem, with its extension package if it belongs to one. */

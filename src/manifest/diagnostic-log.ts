@@ -2,10 +2,7 @@ import type { Logger } from '../internal/logger.js';
 import { namesText } from '../internal/names-text.js';
 import { type ManifestDiagnostic, placeText, problemsText } from '../internal/problem.js';
 
-/**
- * Keeps the diagnostics of a reload for `status()`. Logs each error. Logs a warning once if several packages have the
- * same cause.
- */
+/** Keeps the diagnostics of a reload for `status()`. Logs each error, and each cause of warnings once. */
 export class DiagnosticLog {
   private kept: ManifestDiagnostic[] = [];
   private waiting: ManifestDiagnostic[] = [];
@@ -33,27 +30,16 @@ export class DiagnosticLog {
   flush(): void {
     const { waiting } = this;
     this.waiting = [];
-    const sources = sourcesByCause(waiting);
-    const shared = [...sources].filter(([, places]) => places.length > 1);
-    for (const [cause, places] of shared) {
-      this.logger.warn(`${namesText(places)}: ${cause}`, { level: 'warning', cause, sources: places });
-    }
+    const causes = new Map<string, Set<string>>();
     for (const diagnostic of waiting) {
-      const own = diagnostic.problems.filter((problem) => sources.get(problemsText([problem]))?.length === 1);
-      if (own.length === diagnostic.problems.length) this.logger.warn(diagnostic.message, diagnostic);
-      else if (own.length > 0) this.logger.warn(`${placeText(diagnostic)}: ${problemsText(own)}`, diagnostic);
+      for (const problem of diagnostic.problems) {
+        const cause = problemsText([problem]);
+        causes.set(cause, (causes.get(cause) ?? new Set()).add(placeText(diagnostic)));
+      }
+    }
+    for (const [cause, places] of causes) {
+      const sources = [...places];
+      this.logger.warn(`${namesText(sources)}: ${cause}`, { level: 'warning', cause, sources });
     }
   }
-}
-
-function sourcesByCause(diagnostics: readonly ManifestDiagnostic[]): ReadonlyMap<string, readonly string[]> {
-  const sources = new Map<string, Set<string>>();
-  for (const diagnostic of diagnostics) {
-    for (const problem of diagnostic.problems) {
-      const cause = problemsText([problem]);
-      const known = sources.get(cause) ?? new Set();
-      sources.set(cause, known.add(placeText(diagnostic)));
-    }
-  }
-  return new Map([...sources].map(([cause, places]) => [cause, [...places]]));
 }

@@ -4,6 +4,7 @@ import { mapConcurrent } from '../internal/map-concurrent.js';
 import { diagnosticOf, type ManifestDiagnostic } from '../internal/problem.js';
 import { isInside, realLocation } from '../process/files/location.js';
 import { workspaceRoots } from '../process/files/workspace.js';
+import { firstOfEach } from '../skills/first-of-each.js';
 import type { ExtensionPackage, ExtensionPackageScope } from './extension.js';
 import { type FolderReading, readExtensionFolder } from './extension-folder.js';
 
@@ -24,24 +25,18 @@ export interface Discovery {
 /** Finds the extension packages of the user, then of the workspace, each sorted by directory name. Never rejects. */
 export async function discoverExtensions(options: DiscoveryOptions): Promise<Discovery> {
   const diagnostics: ManifestDiagnostic[] = [];
-  const found: ExtensionPackage[] = [];
-  const seen = new Set<string>();
-  for (const root of options.roots) {
-    const folders = await listFolders(root, { ...options, report: (diagnostic) => diagnostics.push(diagnostic) });
-    const fresh = folders.filter(({ path }) => !seen.has(path) && seen.add(path));
-    const results = await mapConcurrent(fresh, ({ path, scope }) => readExtensionFolder(path, { ...options, scope }));
-    diagnostics.push(...results.flatMap((result) => result.diagnostics));
-    found.push(...results.flatMap(({ extension }) => extension ?? []));
-  }
-  const byName = new Map<string, ExtensionPackage>();
+  const report = (diagnostic: ManifestDiagnostic) => diagnostics.push(diagnostic);
+  const folders: { path: string; scope: ExtensionPackageScope }[] = [];
+  for (const root of options.roots) folders.push(...(await listFolders(root, { ...options, report })));
+  const distinct = firstOfEach(folders, ({ path }) => path);
+  const results = await mapConcurrent(distinct, ({ path, scope }) => readExtensionFolder(path, { ...options, scope }));
+  diagnostics.push(...results.flatMap((result) => result.diagnostics));
+  const found = results.flatMap(({ extension }) => extension ?? []);
   // A link in the user's directory may lead to a package of the workspace, so the order of directories is not enough.
-  for (const extension of [...found.filter(isOfUser), ...found.filter((other) => !isOfUser(other))]) {
-    const key = extension.name.toLowerCase();
-    const taken = byName.get(key);
-    if (taken === undefined) byName.set(key, extension);
-    else diagnostics.push(nameTaken(extension, taken));
-  }
-  return { extensions: [...byName.values()], diagnostics };
+  const ordered = [...found.filter(isOfUser), ...found.filter((other) => !isOfUser(other))];
+  const nameOf = ({ name }: ExtensionPackage) => name.toLowerCase();
+  const extensions = firstOfEach(ordered, nameOf, (other, holder) => report(nameTaken(other, holder)));
+  return { extensions, diagnostics };
 }
 
 function isOfUser({ scope }: ExtensionPackage): boolean {

@@ -1,10 +1,10 @@
 import { basename, join } from 'node:path';
-import { diagnosticOf, type ManifestDiagnostic, type ProblemPlace } from '../internal/problem.js';
+import { diagnosticOf, diagnosticsOf, type ManifestDiagnostic } from '../internal/problem.js';
 import { resolveInside } from '../process/files/relative-path.js';
 import { known } from '../programs/cell.js';
 import { programOf } from '../programs/list.js';
 import type { ExtensionPackage, ExtensionPackageScope, ManifestFormat } from './extension.js';
-import type { ReadManifest } from './formats/format.js';
+import type { ManifestReading } from './formats/format.js';
 import { FORMATS, formatOf } from './formats/list.js';
 import { readJsonFile } from './formats/strict-json.js';
 
@@ -30,9 +30,10 @@ export async function readExtensionFolder(root: string, reading: FolderReading):
   const { workspaceDir } = reading;
   const diagnostics: ManifestDiagnostic[] = [];
   let found: { readonly extension: ExtensionPackage; readonly file: string } | undefined;
-  const own = FORMATS.filter(({ isOptIn }) => !isOptIn);
   let hasManifest = false;
-  for (const { id: format, file, isForeign, read: readFormat } of [...own, ...reading.compat.map(formatOf)]) {
+  for (const { id: format, file, isForeign, read: readFormat } of (['native', ...reading.compat] as const).map(
+    formatOf,
+  )) {
     const manifest = await readJsonFile(root, file);
     if (manifest === undefined || ('value' in manifest && isForeign?.(manifest.value))) continue;
     hasManifest = true;
@@ -42,7 +43,7 @@ export async function readExtensionFolder(root: string, reading: FolderReading):
       diagnostics.push(diagnosticOf('info', { source, extension: found.extension.name }, [{ path: '', message }]));
       continue;
     }
-    const read: ReadManifest = 'problems' in manifest ? manifest : await readFormat(manifest, { root, workspaceDir });
+    const read = 'problems' in manifest ? manifest : await readFormat(manifest, { root, workspaceDir });
     const result = resultOf(read, { root, source, format, scope: reading.scope });
     diagnostics.push(...result.diagnostics);
     if (result.extension) found = { extension: result.extension, file };
@@ -83,19 +84,12 @@ async function readWithoutManifest(root: string, reading: FolderReading): Promis
 }
 
 function resultOf(
-  read: ReadManifest,
+  { content, problems }: ManifestReading,
   place: Pick<ExtensionPackage, 'root' | 'source' | 'format' | 'scope'>,
 ): FolderResult {
-  const extension = 'content' in read ? { ...read.content, ...place } : undefined;
-  const named = { source: place.source, extension: extension?.name ?? basename(place.root) };
-  const diagnostics = diagnosticsOf(read, named);
-  return extension === undefined ? { diagnostics } : { extension, diagnostics };
-}
-
-function diagnosticsOf(read: ReadManifest, place: ProblemPlace): readonly ManifestDiagnostic[] {
-  if ('problems' in read) return [diagnosticOf('error', place, read.problems)];
-  const { errors = [], warnings = [], notes = [] } = read;
-  return Object.entries({ error: errors, warning: warnings, info: notes }).flatMap(([level, problems]) =>
-    problems.length > 0 ? [diagnosticOf(level as ManifestDiagnostic['level'], place, problems)] : [],
+  const diagnostics = diagnosticsOf(
+    { source: place.source, extension: content?.name ?? basename(place.root) },
+    problems,
   );
+  return content === undefined ? { diagnostics } : { extension: { ...content, ...place }, diagnostics };
 }

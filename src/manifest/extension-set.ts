@@ -35,7 +35,7 @@ export class ExtensionSet {
     return mergeConfiguration(this.hostConfig, this.prepared);
   }
 
-  /** Sets the host configuration, which is used from the next preparation on. */
+  /** Sets the host configuration. It takes effect at the next `read`, `refresh` or `activate`. */
   set config(config: Readonly<Record<string, unknown>>) {
     this.hostConfig = config;
   }
@@ -76,7 +76,7 @@ export class ExtensionSet {
     return { extensions: changesBetween(before, this.compared()), ...installed };
   }
 
-  /** Prepares the found extension packages again without reading their manifests. */
+  /** Reads the settings and approvals of the found extension packages again, but not their manifests. */
   async refresh(): Promise<void> {
     await this.adopt(await this.prepareAll(this.found), this.found);
   }

@@ -1,7 +1,6 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { isObject } from '../internal/json.js';
-import type { Logger } from '../internal/logger.js';
 import { boolean, callable, fullText, listOf, logger, object, oneOf, required } from '../internal/options/rules.js';
 import { type OptionRule, type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { McpServers } from '../mcp/mcp.js';
@@ -9,26 +8,18 @@ import { homeFolder } from '../process/files/home-folder.js';
 import { absolutePath, appName } from '../process/files/path-rules.js';
 import { workspaceRoots } from '../process/files/workspace.js';
 import type { ShellHooks } from '../shell-hooks/loader.js';
-import type { TrustGate } from '../trust/gate.js';
 import { approvalRules, refuseBesideGate, type TrustGateOptions } from '../trust/gate-options.js';
-import type { ExtensionPackage, ExtensionPackageScope, ManifestFormat } from './extension.js';
+import type { LoaderOptions } from '../trust/loader-options.js';
+import type { DiscoveryOptions } from './discovery.js';
+import type { ExtensionPackage, ManifestFormat } from './extension.js';
 import { FORMATS } from './formats/list.js';
 
 /** Options of `manifests`. */
-export interface ManifestOptions extends Pick<TrustGateOptions, 'approve' | 'approveTimeoutMs' | 'allow'> {
+export interface ManifestOptions
+  extends Pick<LoaderOptions, 'appName' | 'userDir' | 'approve' | 'gate' | 'env' | 'logger'>,
+    Pick<TrustGateOptions, 'approveTimeoutMs' | 'allow'> {
   /** The workspace directory. Its extension packages lie in `<workspaceDir>/.<appName>/extensions`. */
   readonly workspaceDir: string;
-  /**
-   * Used in the names of configuration directories and of the environment variables for settings. Default `keelson`.
-   */
-  readonly appName?: string | undefined;
-  /**
-   * Absolute path of the user's directory. Its extension packages lie in `<userDir>/extensions`. Default
-   * `~/.<appName>`.
-   */
-  readonly userDir?: string | undefined;
-  /** A custom trust gate, used instead of `approve`, `approveTimeoutMs` and `allow`. */
-  readonly gate?: TrustGate | undefined;
   /**
    * If true, an extension package is enabled until the user disables it. Enabled extension packages still need an
    * approval. Default true.
@@ -41,8 +32,6 @@ export interface ManifestOptions extends Pick<TrustGateOptions, 'approve' | 'app
   readonly compat?: readonly Exclude<ManifestFormat, 'native'>[] | undefined;
   /** The host configuration. The values of settings are at `extensions.<name>.<setting>`. */
   readonly config?: Readonly<Record<string, unknown>> | undefined;
-  /** Environment variables for settings. Default: `process.env`. */
-  readonly env?: NodeJS.ProcessEnv | undefined;
   /** Directories of skills outside of extension packages, relative to the home directory and to the workspace. */
   readonly skillFolders?: readonly string[] | undefined;
   /** The name of the tool that gives skills to the model, or `false` for no tool. Default `skill`. */
@@ -64,27 +53,18 @@ export interface ManifestOptions extends Pick<TrustGateOptions, 'approve' | 'app
    * closed together with this loader.
    */
   readonly mcp?: McpServers | undefined;
-  /** The logger. Sensitive settings are redacted before they reach the logger. Default: the agent's logger. */
-  readonly logger?: Logger | undefined;
 }
+
+type Defaulted = 'appName' | 'userDir' | 'autoEnable' | 'compat' | 'env' | 'skillTool';
 
 /** The options with defaults filled in. */
-export interface ManifestSettings extends ManifestOptions {
-  readonly appName: string;
-  readonly userDir: string;
-  readonly autoEnable: boolean;
-  readonly compat: readonly Exclude<ManifestFormat, 'native'>[];
-  readonly env: NodeJS.ProcessEnv;
-  readonly skillTool: string | false;
+export interface ManifestSettings
+  extends Omit<ManifestOptions, Defaulted>,
+    Required<{ readonly [Name in Defaulted]: NonNullable<ManifestOptions[Name]> }> {
   /** Prefix of the environment variables that pass settings to programs. */
   readonly prefix: string;
-  readonly extensionRoots: readonly Root[];
-  readonly skillRoots: readonly Root[];
-}
-
-interface Root {
-  readonly scope: ExtensionPackageScope;
-  readonly folder: string;
+  readonly extensionRoots: DiscoveryOptions['roots'];
+  readonly skillRoots: DiscoveryOptions['roots'];
 }
 
 const folders: OptionRule = listOf({
@@ -92,12 +72,15 @@ const folders: OptionRule = listOf({
   accepts: (value) => typeof value === 'string' && !value.includes('\0'),
 });
 
+/** The formats of other programs. */
+export const COMPAT_FORMATS = FORMATS.flatMap(({ id }) => (id === 'native' ? [] : [id]));
+
 /** Validation rules of the options that `loadRuntime` shares. */
 export const sharedRules = {
   ...approvalRules,
   appName,
   userDir: absolutePath,
-  compat: listOf(oneOf(...FORMATS.flatMap(({ id, isOptIn }) => (isOptIn ? [id] : [])))),
+  compat: listOf(oneOf(...COMPAT_FORMATS)),
   logger,
 } satisfies Partial<OptionTable<ManifestOptions>>;
 

@@ -1,16 +1,13 @@
-import type { Clock } from '../internal/clock.js';
 import type { JsonSchema, JsonValue } from '../internal/json.js';
-import type { Logger } from '../internal/logger.js';
 import type { Awaitable } from '../internal/promise.js';
-import type { Spawn } from '../process/process-group.js';
-import type { Approver } from '../trust/decision.js';
-import type { TrustGate } from '../trust/gate.js';
+import type { SystemOptions } from '../process/system-options.js';
+import type { LoaderOptions } from '../trust/loader-options.js';
 import type { McpServerConfig } from './config/definition.js';
 import type { McpEvent } from './server/event.js';
 import type { McpOAuth } from './transport/authorization.js';
 
-/** The options of `mcpServers`. */
-export interface McpServersOptions {
+/** The options of `mcpServers`. Without `approve` and `gate`, no server of the workspace is used. */
+export interface McpServersOptions extends Pick<LoaderOptions, 'approve' | 'gate'> {
   /** Servers of the host application, by name. They are trusted and connected without an approval. */
   readonly servers?: Readonly<Record<string, McpServerConfig>> | undefined;
   /**
@@ -20,13 +17,6 @@ export interface McpServersOptions {
   readonly configFiles?: readonly string[] | undefined;
   /** The workspace directory. The servers of its `.mcp.json` are used only after the approval of the trust gate. */
   readonly workspaceDir?: string | undefined;
-  /**
-   * Asks the user to approve a server of the workspace. Without `approve` and `gate`, no server of the workspace is
-   * used.
-   */
-  readonly approve?: Approver | undefined;
-  /** The trust gate of the host, if it has one. Default: a new gate for `workspaceDir` that asks `approve`. */
-  readonly gate?: TrustGate | undefined;
   /**
    * The servers that `agent.ready()` and the first run wait for: `true` for all, `false` for none, or names. Waits for
    * the first attempt to connect. The tools of all other servers are added when their server is connected. Default:
@@ -168,14 +158,5 @@ interface McpServerAddress {
   readonly url: string;
 }
 
-/** Replacements for functions of the system, for tests and unusual hosts. */
-export interface McpSystem {
-  /** The environment for variables in configurations and for child processes. Default: `process.env`. */
-  readonly env?: NodeJS.ProcessEnv | undefined;
-  readonly clock?: Clock | undefined;
-  readonly spawn?: Spawn | undefined;
-  /** Sends requests to HTTP servers. Default: the global `fetch`. */
-  readonly fetch?: typeof fetch | undefined;
-  /** Default: the logger of the agent, or the console. */
-  readonly logger?: Logger | undefined;
-}
+/** Replacements for functions of the system, and the environment for configurations and for child processes. */
+export interface McpSystem extends SystemOptions, Pick<LoaderOptions, 'env' | 'logger'> {}

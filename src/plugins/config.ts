@@ -3,34 +3,24 @@ import { dirname, join, resolve } from 'node:path';
 import { describeError } from '../errors.js';
 import { callable, fullText, object, timerMs, withMethods } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
+import type { AppOptions } from '../process/app-options.js';
 import { workspaceRoots } from '../process/files/workspace.js';
-import { pathOf } from './entry.js';
 import { PluginConfigError } from './error.js';
 import { callInTime } from './hooks/call.js';
 import { resolveCalling } from './hooks/hook-manager.js';
 import { defaultOf, type ImportModule, readExports } from './import-module.js';
+import { pathOf } from './locate/locate-plugin.js';
 import type { PluginConfig, PluginEntry } from './plugin.js';
 import { authorizeImport, type PluginGate } from './trust.js';
 
 /** Options of `loadPluginConfig`. */
-export interface PluginConfigOptions {
+export interface PluginConfigOptions extends Pick<AppOptions, 'workspaceDir' | 'appName' | 'env'> {
   /**
    * The configuration itself, or the path or `file:` URL of its file. Default: the file named by the environment
-   * variable, else the file found in the workspace.
+   * variable, else the file found in the workspace. The variable is `<APP_NAME>_PLUGIN_CONFIG`, and the file in the
+   * workspace is `<appName>.plugins.ts`.
    */
   readonly config?: string | PluginConfig | readonly PluginEntry[] | undefined;
-  /**
-   * Used in the names of the file `<appName>.plugins.ts` and the environment variable `<APP_NAME>_PLUGIN_CONFIG`.
-   * Default `keelson`.
-   */
-  readonly appName?: string | undefined;
-  /**
-   * The directory that is searched for the file, and the base of relative paths. Default: the current working
-   * directory.
-   */
-  readonly workspaceDir?: string | undefined;
-  /** Environment variables. Default: `process.env`. */
-  readonly env?: NodeJS.ProcessEnv | undefined;
   /**
    * Approves a configuration file found in the workspace, and the plugins that it names. Without a gate such a file is
    * not loaded.

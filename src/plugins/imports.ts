@@ -25,10 +25,11 @@ interface PluginStart {
  * of its package. If a file's imports cannot all be determined, the code of that file's directory is added. Throws a
  * PluginUntrustedError if that directory is the workspace.
  */
-export async function filesOf({ path, workspaceDir, named, folder: own }: PluginStart): Promise<string[]> {
+export async function filesOf(start: PluginStart): Promise<string[]> {
+  const { path, workspaceDir, named, folder: own } = start;
   const fail = (problem: string) => new PluginUntrustedError(path, problem);
   const ofPackage = own === undefined ? [] : await codeIn(own);
-  const found = new Set([path, ...(await filesNamed(named, { workspaceDir, fail })), ...ofPackage]);
+  const found = new Set([path, ...(await filesNamed(start)), ...ofPackage]);
   const root = await realpath(workspaceDir);
   const realOf = async (file: string) => resolve(workspaceDir, relative(root, await realpath(file).catch(() => file)));
   const covered = own === undefined ? [] : [own, await realOf(own)];
@@ -70,12 +71,8 @@ function uncovered(file: string): string {
   );
 }
 
-interface NamedPlace {
-  readonly workspaceDir: string;
-  readonly fail: (problem: string) => PluginUntrustedError;
-}
-
-async function filesNamed(named: readonly string[], { workspaceDir, fail }: NamedPlace): Promise<readonly string[]> {
+async function filesNamed({ path: plugin, named, workspaceDir }: PluginStart): Promise<readonly string[]> {
+  const fail = (problem: string) => new PluginUntrustedError(plugin, problem);
   const files: string[] = [];
   for (const path of named) {
     const found = await stat(path).catch(() => undefined);

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { describeError, type KeelsonError } from '../errors.js';
+import { isObject } from '../internal/json.js';
 import { logFailure } from '../internal/logger.js';
-import { object, texts } from '../internal/options/rules.js';
-import { type OptionTable, validateOptions } from '../internal/options/validate.js';
+import { boolean, fullText, object, oneOf, required, texts } from '../internal/options/rules.js';
+import { memberProblems, type OptionTable, unknownName, validateOptions } from '../internal/options/validate.js';
 import { isInside } from '../process/files/location.js';
-import { configRules, type LoadedPluginConfig } from './config.js';
-import { problemsOfEntry } from './entry.js';
+import { configRules, type LoadedPluginConfig, type PluginConfigOptions } from './config.js';
 import { PluginLoadError, PluginUntrustedError } from './error.js';
 import { callInTime, type PluginCalling, withoutLimit } from './hooks/call.js';
 import {
@@ -16,20 +16,16 @@ import {
   resolveCalling,
 } from './hooks/hook-manager.js';
 import { partOf } from './hooks/part.js';
-import { type ImportModule, readExports } from './import-module.js';
+import { readExports } from './import-module.js';
 import { locatePlugin, type PluginPlace } from './locate/locate-plugin.js';
 import { pluginsOf } from './module.js';
 import type { Plugin, PluginEntry } from './plugin.js';
-import { authorizeImport, type PluginGate } from './trust.js';
+import { authorizeImport } from './trust.js';
 
 /** Options of `loadPlugins`. */
-export interface LoadPluginsOptions extends HookManagerOptions {
-  /** Approves the plugins of a configuration that was found in the workspace. */
-  readonly gate?: PluginGate | undefined;
-  /** The workspace directory. Default: the current working directory. */
-  readonly workspaceDir?: string | undefined;
-  /** Used instead of the runtime's `import()`. */
-  readonly importModule?: ImportModule | undefined;
+export interface LoadPluginsOptions
+  extends HookManagerOptions,
+    Pick<PluginConfigOptions, 'gate' | 'workspaceDir' | 'importModule'> {
   /** Tool names that are already in use. A plugin with such a tool is refused, unless its entry sets `replace`. */
   readonly taken?: readonly string[] | undefined;
   /** The `client` of plugins for opencode. Default: a client that supports only `app.log`. */
@@ -45,6 +41,17 @@ export const loadRules = {
   taken: texts,
   opencodeClient: object,
 } satisfies OptionTable<LoadPluginsOptions>;
+
+const entryRules = {
+  path: required(fullText),
+  options: object,
+  enabled: boolean,
+  required: boolean,
+  replace: boolean,
+  format: oneOf('plugin', 'opencode'),
+  files: texts,
+} satisfies OptionTable<PluginEntry>;
+const ENTRY_KEYS = Object.keys(entryRules);
 
 /** A loaded plugin. */
 export interface LoadedPlugin {
@@ -221,4 +228,14 @@ class PluginLoading {
     logFailure(this.calling, error.message, error);
     this.failures.push(error);
   }
+}
+
+/**
+ * Lists the problems of an entry. Unknown keys are refused, because a misspelt `enabled: false` would load a plugin
+ * that is meant to be off.
+ */
+function problemsOfEntry(entry: unknown): string[] {
+  if (!isObject(entry)) return ['an entry must be an object with a `path`'];
+  const unknown = Object.keys(entry).filter((key) => !ENTRY_KEYS.includes(key));
+  return [...unknown.map((key) => unknownName('key', key, ENTRY_KEYS)), ...memberProblems(entry, entryRules)];
 }

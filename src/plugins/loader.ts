@@ -2,16 +2,22 @@ import { describeError } from '../errors.js';
 import { boolean, fullText, object } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import { cloneData } from '../internal/plain-data.js';
-import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
+import type { AgentLifecycle, LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import { configRules, type LoadedPluginConfig, type PluginConfigOptions, readPluginConfig } from './config.js';
 import { PluginLoadError, PluginUntrustedError } from './error.js';
 import { type PluginCalling, withoutLimit } from './hooks/call.js';
-import { PluginHookManager, resolveCalling } from './hooks/hook-manager.js';
+import {
+  callingRules,
+  type HookManager,
+  type HookManagerOptions,
+  PluginHookManager,
+  resolveCalling,
+} from './hooks/hook-manager.js';
 import { pluginLifecycles } from './hooks/lifecycles.js';
 import type { PluginPart } from './hooks/part.js';
 import { AgentTools } from './hooks/tool-registry.js';
 import { type LoadedPart, type LoadPluginsOptions, loadParts, loadRules } from './load-plugins.js';
-import type { PluginContext, PluginEntry } from './plugin.js';
+import type { PluginContext } from './plugin.js';
 
 /** Options of `plugins`. */
 export interface PluginsOptions extends PluginConfigOptions, Omit<LoadPluginsOptions, 'taken' | 'logger' | 'clock'> {
@@ -60,7 +66,7 @@ const rules = {
  * const agent = new Agent({ model, loaders: [plugins({ config: './my-app.plugins.ts' })] });
  */
 export function plugins(options: PluginsOptions = {}): LifecycleLoader {
-  validateOptions(options, rules);
+  const load = prepareLoad(options);
   const { name = 'plugins', optional } = options;
   let status: PluginsStatus = { config: undefined, plugins: [], failures: [] };
   return {
@@ -68,9 +74,46 @@ export function plugins(options: PluginsOptions = {}): LifecycleLoader {
     optional,
     status: () => status,
     async load(host) {
-      status = await new Load(options, host).run();
+      const loaded = await load(host);
+      status = loaded.status;
+      for (const lifecycle of loaded.lifecycles) host.use(lifecycle);
     },
   };
+}
+
+/**
+ * Creates a hook manager without plugins. Pass it to an agent as a loader.
+ *
+ * @example
+ * const hooks = createHookManager();
+ * hooks.register({ name: 'trim', hooks: { beforeMessage: (message) => message.trim() } });
+ * const agent = new Agent({ model, loaders: [hooks] });
+ */
+export function createHookManager(options: HookManagerOptions = {}): HookManager {
+  validateOptions(options, callingRules);
+  const manager = new PluginHookManager(resolveCalling(options));
+  const load = async (host: LoaderHost) => {
+    const tools = new AgentTools(host, manager);
+    const contextOf = (part: PluginPart) => ({ config: { plugins: [] }, toolRegistry: tools.registryOf(part) });
+    if (!manager.isInitialised) await manager.initialiseEach(contextOf);
+    for (const lifecycle of manager.lifecycles()) host.use(lifecycle);
+  };
+  return Object.assign(manager, { name: 'plugins', load });
+}
+
+/** The plugins that one agent has loaded. */
+export interface AgentPluginSet {
+  readonly status: PluginsStatus;
+  readonly parts: readonly LoadedPart[];
+  /** The hooks and tools of the plugins, to be added to the agent. */
+  readonly lifecycles: readonly AgentLifecycle[];
+  readonly manager: PluginHookManager;
+}
+
+/** Validates the options. Returns a function that loads the plugins and calls their `onInit`. */
+export function prepareLoad(options: PluginsOptions): (host: LoaderHost) => Promise<AgentPluginSet> {
+  validateOptions(options, rules);
+  return (host) => new Load(options, host).run();
 }
 
 class Load {
@@ -85,9 +128,9 @@ class Load {
     this.calling = { ...resolveCalling({ timeoutMs: options.timeoutMs, logger }), signal };
   }
 
-  async run(): Promise<PluginsStatus> {
+  async run(): Promise<AgentPluginSet> {
     const loaded = await this.readConfig();
-    if (loaded === undefined) return { config: undefined, plugins: [], failures: this.failures };
+    if (loaded === undefined) return this.setOf([], new PluginHookManager(this.calling));
     const { logger, signal } = this.host;
     const taken = this.host.tools().map((tool) => tool.name);
     const { plugins: found, failures } = await loadParts(loaded, { ...this.options, logger, taken, signal });
@@ -96,9 +139,7 @@ class Load {
     const tools = new AgentTools(this.host, manager);
     try {
       await this.initialise(found, loaded, { manager, tools });
-      const ready = found.filter(({ part }) => manager.parts.includes(part));
-      this.use(ready);
-      return { config: loaded.path, plugins: ready.map(statusOf), failures: this.failures };
+      return this.setOf(found, manager, loaded.path);
     } catch (error) {
       tools.clear();
       await manager.onShutdown();
@@ -147,27 +188,17 @@ class Load {
     }
   }
 
-  private use(ready: readonly LoadedPart[]): void {
-    const { timeoutMs } = this.calling;
-    const replaced = new Set(ready.flatMap((it) => it.replaced));
-    const parts = ready.map(({ part }) => part);
-    for (const lifecycle of pluginLifecycles(parts, { timeoutMs, replaced })) this.host.use(lifecycle);
+  private setOf(found: readonly LoadedPart[], manager: PluginHookManager, config?: string): AgentPluginSet {
+    const parts = found.filter(({ part }) => manager.parts.includes(part));
+    const replaced = new Set(parts.flatMap((it) => it.replaced));
+    const plugins = parts.map(({ plugin: { version, description }, part: { name }, path }) => ({
+      ...{ name, version, description, path },
+    }));
+    return {
+      status: { config, plugins, failures: this.failures },
+      parts,
+      lifecycles: pluginLifecycles(manager.parts, { timeoutMs: this.calling.timeoutMs, replaced }),
+      manager,
+    };
   }
-}
-
-type PluginStatus = PluginsStatus['plugins'][number];
-
-/** The options of each plugin's entry. They are not a part of the status, because options may contain secrets. */
-const entryOptions = new WeakMap<PluginStatus, PluginEntry['options']>();
-
-/** Returns the options of the configuration entry that loaded a plugin. */
-export function entryOptionsOf(status: PluginStatus): PluginEntry['options'] {
-  return entryOptions.get(status);
-}
-
-function statusOf({ plugin, part, path, options }: LoadedPart): PluginStatus {
-  const { version, description } = plugin;
-  const status: PluginStatus = { name: part.name, version, description, path };
-  entryOptions.set(status, options);
-  return status;
 }

@@ -7,12 +7,11 @@ export {
   PluginUntrustedError,
 } from './error.js';
 export type { ToolVerdict } from './hooks/call.js';
-export { createHookManager } from './hooks/create-hook-manager.js';
 export type { HookManager, HookManagerOptions } from './hooks/hook-manager.js';
 export { createToolRegistry } from './hooks/tool-registry.js';
 export type { ImportModule } from './import-module.js';
 export { type LoadedPlugin, type LoadedPlugins, type LoadPluginsOptions, loadPlugins } from './load-plugins.js';
-export { type PluginsOptions, type PluginsStatus, plugins } from './loader.js';
+export { createHookManager, type PluginsOptions, type PluginsStatus, plugins } from './loader.js';
 export {
   type AgentTool,
   definePlugin,

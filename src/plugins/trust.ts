@@ -35,14 +35,8 @@ export interface PluginGate {
   verify?(decision: never): Promise<PluginDecision>;
 }
 
-/** The gate for files that were found in the workspace. */
-export interface PluginTrust {
-  readonly gate: PluginGate | undefined;
-  readonly workspaceDir: string;
-}
-
 /** A workspace file to be approved before its import. */
-export interface UntrustedFile {
+interface UntrustedFile {
   readonly path: string;
   /** Absolute path of the configuration file that names this file. */
   readonly source: string;
@@ -57,7 +51,10 @@ export interface UntrustedFile {
  * Asks the gate to approve a workspace file and the files that it imports. Call it right before the import. Throws a
  * PluginUntrustedError if the gate is missing or denies, or if the imported files cannot be determined.
  */
-export async function authorizeImport(file: UntrustedFile, { gate, workspaceDir }: PluginTrust): Promise<void> {
+export async function authorizeImport(
+  file: UntrustedFile,
+  { gate, workspaceDir }: { readonly gate: PluginGate | undefined; readonly workspaceDir: string },
+): Promise<void> {
   const { path, source, files: named = [], folder, details = {} } = file;
   if (gate === undefined) {
     throw new PluginUntrustedError(
@@ -68,23 +65,15 @@ export async function authorizeImport(file: UntrustedFile, { gate, workspaceDir 
   const name = relative(workspaceDir, path).replaceAll(sep, '/');
   const found = await filesOf({ path, workspaceDir, named, folder });
   const files = found.map((it) => relative(workspaceDir, it).replaceAll(sep, '/'));
-  const decision = await gate.authorize({
-    kind: 'plugin',
-    scope: 'workspace',
-    name,
-    source,
-    files,
-    details: cloneData(details) as PluginItem['details'],
-  });
+  const item = { name, source, files, details: cloneData(details) as PluginItem['details'] };
+  const decision = await gate.authorize({ kind: 'plugin', scope: 'workspace', ...item });
   validateDecision(decision, path);
   if (gate.verify) validateDecision(await gate.verify(decision as never), path);
 }
 
 /** Any value of `allowed` other than `true` is a denial. */
 function validateDecision(decision: PluginDecision | undefined, path: string): void {
-  if (decision?.allowed !== true)
-    throw new PluginUntrustedError(
-      path,
-      decision?.message ?? 'it was not approved. Approve it in the prompt of the `gate`.',
-    );
+  if (decision?.allowed === true) return;
+  const problem = decision?.message ?? 'it was not approved. Approve it in the prompt of the `gate`.';
+  throw new PluginUntrustedError(path, problem);
 }

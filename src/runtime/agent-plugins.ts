@@ -1,16 +1,13 @@
 import { readFile } from 'node:fs/promises';
-import { describeError, TimeoutExceededError } from '../errors.js';
+import { describeError } from '../errors.js';
 import { type Changes, type ComparedItem, changesBetween } from '../internal/changes.js';
-import { systemClock, withinTime } from '../internal/clock.js';
-import { logFailure } from '../internal/logger.js';
 import type { AgentLifecycle, LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import { importAnew } from '../plugins/import-module.js';
-import { entryOptionsOf, type PluginsStatus } from '../plugins/loader.js';
-import { type PluginsOptions, plugins } from '../plugins/plugins.js';
+import { type AgentPluginSet, prepareLoad } from '../plugins/loader.js';
+import type { PluginsOptions } from '../plugins/plugins.js';
+import type { Tool, ToolSource } from '../tools/tool.js';
 import { toolsOf } from '../tools/tool-set.js';
 import { sha256Of } from '../trust/fingerprint/bound-file.js';
-
-const SHUTDOWN_MS = 5_000;
 
 /** The changes of one agent's plugins in a reload. */
 export interface PluginsReload extends Changes {
@@ -33,19 +30,19 @@ export class AgentPlugins implements LifecycleLoader {
 
   async load(host: LoaderHost): Promise<void> {
     this.host = host;
-    this.current = await this.read(host, this.options);
-    install(host, this.current, undefined);
+    this.current = await load(host, this.options);
+    this.current.uses.install();
   }
 
   status(): unknown {
-    return this.current?.status;
+    return this.current?.set.status;
   }
 
   /** Shuts down the replaced plugins. The agent itself shuts down the current plugins. */
   async close(): Promise<void> {
     this.host = undefined;
     this.onClose();
-    await Promise.all(this.replaced.map(end));
+    await Promise.all(this.replaced.map(({ set }) => set.manager.onShutdown()));
   }
 
   /**
@@ -55,84 +52,94 @@ export class AgentPlugins implements LifecycleLoader {
   async reload(): Promise<PluginsReload> {
     const { host, current } = this;
     if (host === undefined || current === undefined) return { ...changesBetween([], []), problems: [] };
-    const { failures } = current.status;
-    if (current.items.length > 0 && failures.length === 0 && (await contentOf(current.status)) === current.content) {
-      return { ...changesBetween(current.items, current.items), problems: [] };
-    }
+    const { set, items, content } = current;
+    const unchanged = changesBetween(items, items);
+    const isWhole = items.length > 0 && set.status.failures.length === 0;
+    if (isWhole && (await contentOf(set)).content === content) return { ...unchanged, problems: [] };
     try {
-      const next = await this.read(host, { importModule: importAnew, ...this.options }, current);
+      const next = await load(host, { importModule: importAnew, ...this.options }, current.uses);
       if (this.host === undefined) return { ...changesBetween([], []), problems: [] };
-      install(host, next, current);
+      next.uses.install(current.uses);
       this.current = next;
       this.replaced.push(current);
-      return { ...changesBetween(current.items, next.items), problems: next.status.failures };
+      return { ...changesBetween(items, next.items), problems: next.set.status.failures };
     } catch (error) {
-      return { ...changesBetween(current.items, current.items), problems: [describeError(error)] };
+      return { ...unchanged, problems: [describeError(error)] };
     }
-  }
-
-  private async read(host: LoaderHost, options: PluginsOptions, before?: Generation): Promise<Generation> {
-    const lifecycles: AgentLifecycle<never>[] = [];
-    const own = new Set(before?.lifecycles.flatMap(toolNamesOf));
-    const use = (lifecycle: AgentLifecycle<never>) => {
-      lifecycles.push(lifecycle);
-      return () => {};
-    };
-    const tools = () => host.tools().filter(({ name }) => !own.has(name));
-    const loader = plugins(options);
-    await loader.load(Object.create(host, { use: { value: use }, tools: { value: tools } }) as LoaderHost);
-    const status = loader.status?.() as PluginsStatus;
-    const [content, items] = await Promise.all([contentOf(status), itemsOf(status)]);
-    return { host, lifecycles, status, content, items, removals: [] };
   }
 }
 
+/** Plugins that were loaded together. */
 interface Generation {
-  readonly host: LoaderHost;
-  readonly lifecycles: readonly AgentLifecycle<never>[];
-  readonly status: PluginsStatus;
-  /** The hashes of the configuration file and of all plugin files. */
-  readonly content: string;
+  readonly set: AgentPluginSet;
+  readonly uses: HeldUses;
   readonly items: readonly ComparedItem[];
-  /** Functions that remove the lifecycles of the plugins from the agent. */
-  removals: readonly (() => void)[];
+  /** A string that differs if the configuration file or a plugin file differs. */
+  readonly content: string;
 }
 
-function toolNamesOf({ tools }: AgentLifecycle<never>): readonly string[] {
-  return tools === undefined ? [] : toolsOf(tools).map(({ name }) => name);
+async function load(host: LoaderHost, options: PluginsOptions, before?: HeldUses): Promise<Generation> {
+  const uses = new HeldUses(host, before);
+  const set = await prepareLoad(options)(uses.host);
+  for (const lifecycle of set.lifecycles) uses.use(lifecycle);
+  return { set, uses, ...(await contentOf(set)) };
 }
 
-/** Adds the plugins to the agent, at the positions of the earlier plugins. Open runs keep the earlier plugins. */
-function install(host: LoaderHost, added: Generation, before: Generation | undefined): void {
-  // Tool names must be unique, so the earlier tools are removed before the new tools are added.
-  const places = before?.removals.map((remove) => host.use({ name: 'plugins' }, remove)) ?? [];
-  added.removals = added.lifecycles.map((lifecycle, index) => host.use(lifecycle, places[index]));
-  for (const remove of places.slice(added.lifecycles.length)) remove();
-}
+/**
+ * Holds back the lifecycles of plugins until `install`, so that a failed reload changes nothing. Later lifecycles, such
+ * as a tool that a plugin registers during a run, reach the agent at once.
+ */
+class HeldUses {
+  readonly host: LoaderHost;
+  private lifecycles: readonly AgentLifecycle<never>[] = [];
+  /** Functions that remove the lifecycles from the agent. Undefined before `install`. */
+  private removals: (() => void)[] | undefined = undefined;
 
-async function end({ host, lifecycles }: Generation): Promise<void> {
-  const late = new TimeoutExceededError('onShutdown of a plugin', SHUTDOWN_MS);
-  for (const { name, onShutdown } of lifecycles.toReversed()) {
-    try {
-      await withinTime(onShutdown?.(), late, systemClock);
-    } catch (error) {
-      logFailure(host, `onShutdown of plugin "${name}" failed; continuing.`, error);
+  constructor(
+    private readonly agent: LoaderHost,
+    before: HeldUses | undefined,
+  ) {
+    const replaced = new Set(before?.tools().map(({ name }) => name));
+    const tools = () => {
+      if (this.removals !== undefined) return agent.tools();
+      return [...agent.tools().filter(({ name }) => !replaced.has(name)), ...this.tools()];
+    };
+    const use = (lifecycle: AgentLifecycle<never>) => this.use(lifecycle);
+    this.host = Object.create(agent, { use: { value: use }, tools: { value: tools } }) as LoaderHost;
+  }
+
+  use(lifecycle: AgentLifecycle<never>): () => void {
+    this.lifecycles = [...this.lifecycles, lifecycle];
+    if (this.removals !== undefined) {
+      const remove = this.agent.use(lifecycle);
+      this.removals.push(remove);
+      return remove;
     }
+    return () => {
+      this.lifecycles = this.lifecycles.filter((other) => other !== lifecycle);
+    };
+  }
+
+  /** Adds the lifecycles to the agent, at the positions of the earlier ones. Open runs keep the earlier ones. */
+  install(before?: HeldUses): void {
+    // Tool names must be unique, so the earlier tools are removed before the new tools are added.
+    const places = before?.removals?.map((remove) => this.agent.use({ name: 'plugins' }, remove)) ?? [];
+    this.removals = this.lifecycles.map((lifecycle, index) => this.agent.use(lifecycle, places[index]));
+    for (const remove of places.slice(this.lifecycles.length)) remove();
+  }
+
+  private tools(): readonly Tool[] {
+    return this.lifecycles.flatMap(({ tools }) => (tools === undefined ? [] : toolsOf(tools as ToolSource)));
   }
 }
 
-async function contentOf({ config, plugins: found }: PluginsStatus): Promise<string> {
-  const paths = [...(config === undefined ? [] : [config]), ...found.map(({ path }) => path)];
-  return (await Promise.all(paths.map(hashOf))).join();
-}
-
-async function itemsOf({ plugins: found }: PluginsStatus): Promise<readonly ComparedItem[]> {
-  return Promise.all(
-    found.map(async (plugin) => {
-      const { name, version, path } = plugin;
-      return { name, content: JSON.stringify([version, path, await hashOf(path), entryOptionsOf(plugin)]) };
+async function contentOf({ status: { config }, parts }: AgentPluginSet) {
+  const items = await Promise.all(
+    parts.map(async ({ plugin: { version }, part: { name }, path, options }) => {
+      return { name, content: JSON.stringify([version, path, await hashOf(path), options]) };
     }),
   );
+  return { items, content: JSON.stringify([config && (await hashOf(config)), items]) };
 }
 
 async function hashOf(path: string): Promise<string> {

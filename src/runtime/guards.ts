@@ -2,7 +2,7 @@ import type { Manifests } from '../manifest/manifest.js';
 import { isGateEvent, isHookEvent } from '../programs/hook-event.js';
 import type { GuardStatus } from '../shell-hooks/shell-hooks.js';
 
-/** Returns the guards of extension packages that are not active, and those that could not be read. */
+/** Returns the guards of inactive extension packages, and one entry for each package or hook that could not be read. */
 export function packageGuards(extensions: Manifests): readonly GuardStatus[] {
   const { extensions: statuses, diagnostics } = extensions.status();
   const inactive = statuses.filter(({ state }) => state === 'disabled' || state === 'blocked');
@@ -27,7 +27,7 @@ export function packageGuards(extensions: Manifests): readonly GuardStatus[] {
   ];
 }
 
-/** Returns one line about all guards, or undefined if there are no guards. */
+/** Returns a line with the number of guards in each state. Undefined if there are no guards. */
 export function guardsText(guards: readonly GuardStatus[]): string | undefined {
   if (guards.length === 0) return undefined;
   const states = ['active', 'in-doubt', 'blocked', 'error'] as const;

@@ -1,32 +1,26 @@
 import { isObject } from '../internal/json.js';
-import type { Logger } from '../internal/logger.js';
 import { boolean, fullText, listOf, object, oneOf, sessionStore, withMethods } from '../internal/options/rules.js';
 import { type OptionRule, type OptionTable, validateOptions } from '../internal/options/validate.js';
-import { FORMATS } from '../manifest/formats/list.js';
 import type { ManifestOptions } from '../manifest/manifest.js';
-import { sharedRules } from '../manifest/options.js';
+import { COMPAT_FORMATS, sharedRules } from '../manifest/options.js';
 import type { McpServersOptions } from '../mcp/mcp.js';
 import type { PluginsOptions } from '../plugins/plugins.js';
 import { dialectIds } from '../shell-hooks/dialects/dialect.js';
 import type { HookDialect, ShellHooksOptions } from '../shell-hooks/shell-hooks.js';
 import type { SessionStore } from '../state/session-store.js';
-import type { TrustGate } from '../trust/gate.js';
 import { bindingLimits, refuseBesideGate, type TrustGateOptions } from '../trust/gate-options.js';
+import type { LoaderOptions } from '../trust/loader-options.js';
 
 /** Options of `loadRuntime`. Every option is optional. */
-export interface RuntimeOptions extends Pick<TrustGateOptions, 'approve' | 'approveTimeoutMs' | 'allow' | 'limits'> {
-  /** Used in the names of the application's directories, files and environment variables. Default `keelson`. */
-  readonly appName?: string | undefined;
+export interface RuntimeOptions
+  extends Pick<LoaderOptions, 'appName' | 'userDir' | 'approve' | 'gate' | 'logger'>,
+    Pick<TrustGateOptions, 'approveTimeoutMs' | 'allow' | 'limits'> {
   /**
    * The workspace directory. Default: the current working directory. Nothing in the workspace is trusted by default, so
    * `userDir` must lie outside it. The home directory and its parent directories do not count as a workspace. If `cwd`
    * is one of them, only the user's own items load.
    */
   readonly cwd?: string | undefined;
-  /** A custom trust gate, used instead of `approve`, `approveTimeoutMs`, `allow` and `limits`. */
-  readonly gate?: TrustGate | undefined;
-  /** Absolute path of the user's directory. Default `~/.<appName>`. */
-  readonly userDir?: string | undefined;
   /**
    * Other programs whose hook files are read from their usual paths. For `claude` and `gemini`, their extension
    * packages are read too. Default: none.
@@ -46,7 +40,6 @@ export interface RuntimeOptions extends Pick<TrustGateOptions, 'approve' | 'appr
   readonly store?: SessionStore | undefined;
   /** If true, SIGINT and SIGTERM close the runtime and its agents before the process ends. Default false. */
   readonly closeOnSignals?: boolean | undefined;
-  readonly logger?: Logger | undefined;
 }
 
 type Shared = 'workspaceDir' | 'appName' | 'gate' | 'approve' | 'approveTimeoutMs' | 'allow' | 'hooks';
@@ -88,8 +81,7 @@ export function validateRuntimeOptions(options: RuntimeOptions): void {
 
 /** Returns the programs of `compat` whose extension packages can be read. */
 export function formatsIn(compat: NonNullable<RuntimeOptions['compat']>): NonNullable<ManifestOptions['compat']> {
-  const formats = FORMATS.flatMap(({ id }) => (id === 'native' ? [] : [id]));
-  return formats.filter((format) => compat.includes(format));
+  return COMPAT_FORMATS.filter((format) => compat.includes(format));
 }
 
 /** Returns the options that tell a runtime which hook files to read and which configured hooks to use. */

@@ -20,34 +20,6 @@ export interface RuntimeDiagnostic {
   readonly message: string;
 }
 
-/** Runs one task at a time. All calls made while the task runs share one further run after it. */
-export class JoinedWork<T> {
-  private current: Promise<T> | undefined = undefined;
-  private next: Promise<T> | undefined = undefined;
-
-  constructor(private readonly work: () => Promise<T>) {}
-
-  run(): Promise<T> {
-    if (this.current === undefined) return this.start();
-    this.next ??= this.current
-      .catch(() => {})
-      .then(() => {
-        this.next = undefined;
-        return this.start();
-      });
-    return this.next;
-  }
-
-  private start(): Promise<T> {
-    const work = this.work().finally(() => {
-      // If a call waits, `current` stays set until that call starts, so that no other call can start first.
-      if (this.next === undefined) this.current = undefined;
-    });
-    this.current = work;
-    return work;
-  }
-}
-
 /** Returns an error for each problem in a server file, and for each server that is not connected. */
 export function serverDiagnostics(
   problems: readonly string[],

@@ -16,7 +16,7 @@ import { AgentPlugins } from './agent-plugins.js';
 import { guardsText, packageGuards } from './guards.js';
 import { formatsIn, hookSourcesOf, type RuntimeOptions, validateRuntimeOptions } from './options.js';
 import { RelayHost } from './relay-host.js';
-import { JoinedWork, type RuntimeDiagnostic, type RuntimeReload, serverDiagnostics } from './reload.js';
+import { type RuntimeDiagnostic, type RuntimeReload, serverDiagnostics } from './reload.js';
 
 export type { RuntimeConfig, RuntimeOptions } from './options.js';
 export type { RuntimeDiagnostic, RuntimeReload } from './reload.js';
@@ -103,7 +103,9 @@ class LoadedRuntime implements Runtime {
   private readonly place: { readonly appName: string; readonly workspaceDir: string };
   private readonly plugins = new Set<AgentPlugins>();
   private latestPlugins: AgentPlugins | undefined = undefined;
-  private readonly reloads = new JoinedWork(() => this.reloadAll());
+  /** Settles with the current reload, and never rejects. */
+  private reloading: Promise<unknown> = Promise.resolve();
+  private nextReload: Promise<RuntimeReload> | undefined = undefined;
   private closing: Promise<void> | undefined = undefined;
   private readonly closed = createDeferred<never>();
 
@@ -144,15 +146,11 @@ class LoadedRuntime implements Runtime {
       await this.close();
       throw error;
     }
-    this.logGuards();
-    if (this.options.closeOnSignals) closeOnSignals(this);
-  }
-
-  private logGuards(): void {
     const { guards } = this.status();
     const text = guardsText(guards);
     const isWhole = guards.every(({ state }) => state === 'active');
     if (text !== undefined) this.logger[isWhole ? 'info' : 'warn'](text, { guards });
+    if (this.options.closeOnSignals) closeOnSignals(this);
   }
 
   agentOptions() {
@@ -179,9 +177,14 @@ class LoadedRuntime implements Runtime {
   }
 
   async reload(): Promise<RuntimeReload> {
-    if (this.closing !== undefined) throw new RuntimeClosedError();
+    this.nextReload ??= this.reloading.then(() => {
+      this.nextReload = undefined;
+      const reload = this.reloadAll();
+      this.reloading = reload.catch(() => {});
+      return reload;
+    });
     // An approval prompt can stay open for minutes, so closing rejects without waiting for the reload.
-    return Promise.race([this.reloads.run(), this.closed.promise]);
+    return Promise.race([this.nextReload, this.closed.promise]);
   }
 
   close(): Promise<void> {
@@ -203,6 +206,7 @@ class LoadedRuntime implements Runtime {
 
   /** Reloads hooks first, since hooks guard the other items. */
   private async reloadAll(): Promise<RuntimeReload> {
+    if (this.closing !== undefined) throw new RuntimeClosedError();
     const { extensions, mcp } = this;
     const known = new Set(this.hooks.status().diagnostics);
     const hooks = this.options.hooks === false ? [] : [await this.hooks.reload()];

@@ -1,6 +1,5 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Clock } from '../internal/clock.js';
 import { isObject } from '../internal/json.js';
 import type { Logger } from '../internal/logger.js';
 import {
@@ -22,10 +21,9 @@ import { memberProblems, type OptionTable, validateOption, validateOptions } fro
 import { type InheritedVariables, inheritedVariables } from '../process/environment.js';
 import { homeFolder } from '../process/files/home-folder.js';
 import { absolutePath } from '../process/files/path-rules.js';
-import type { Spawn } from '../process/process-group.js';
+import type { SystemOptions } from '../process/system-options.js';
 import type { HookDialect, HookEvent } from '../programs/hook-event.js';
-import type { Approver } from '../trust/decision.js';
-import type { TrustGate } from '../trust/gate.js';
+import type { LoaderOptions } from '../trust/loader-options.js';
 import { dialectIds } from './dialects/dialect.js';
 import type { HookFile } from './files/hook-file.js';
 import { parseNativeHooks } from './files/native-file.js';
@@ -45,28 +43,13 @@ export type HookMap = { readonly [Event in HookEvent]?: readonly Omit<HookDefini
 };
 
 /** Replacements for the system clock, the functions `spawn` and `fetch`, and the logger. */
-export interface HookMachineOptions {
-  readonly clock?: Clock | undefined;
-  readonly spawn?: Spawn | undefined;
-  /** Sends events to the servers of hooks. Default: the global `fetch`. */
-  readonly fetch?: typeof fetch | undefined;
+export interface HookMachineOptions extends SystemOptions {
   readonly logger?: Logger | undefined;
 }
 
-/** Options of `shellHooks`: the sources of hooks, and how hooks run. */
-export interface ShellHooksOptions {
-  /**
-   * The workspace directory, in which hooks run. Hooks from files in it need an approval. Default: the current
-   * directory.
-   */
-  readonly workspaceDir?: string | undefined;
-  /**
-   * The name of the application. State and configuration are in `~/.<appName>` and `<workspace>/.<appName>`. Default
-   * `keelson`.
-   */
-  readonly appName?: string | undefined;
-  /** Absolute path of the user's directory, which contains `hooks.json` and the approvals. Default `~/.<appName>`. */
-  readonly userDir?: string | undefined;
+/** Options of `shellHooks`: the sources of hooks, and how hooks run. Hooks run in `workspaceDir`. */
+export interface ShellHooksOptions
+  extends Pick<LoaderOptions, 'workspaceDir' | 'appName' | 'userDir' | 'approve' | 'gate'> {
   /**
    * Hooks of the host, which need no approval. An array, or an object with `timeout` and arrays by event or in `hooks`.
    */
@@ -80,10 +63,6 @@ export interface ShellHooksOptions {
   readonly discover?: readonly HookDialect[] | undefined;
   /** A registry that other code may also change. Default: a new registry. */
   readonly registry?: HookRegistry | undefined;
-  /** Asks the user to approve hooks of the workspace. Without it, only previously approved workspace hooks run. */
-  readonly approve?: Approver | undefined;
-  /** A trust gate that replaces the one created from `approve`, `appName` and `userDir`. */
-  readonly gate?: TrustGate | undefined;
   /**
    * Names of your tools and of their arguments in hook files of other programs. `{ claude: { run: 'Bash' } }` maps a
    * name, `{ claude: { save: { name: 'Write', args: { path: 'file_path' } } } }` also maps an argument. Hooks read and

@@ -1,9 +1,9 @@
 import { isObject } from '../internal/json.js';
-import type { ManifestDiagnostic, ManifestProblem } from '../internal/problem.js';
+import type { LeveledProblem } from '../internal/problem.js';
 import { readJson } from '../internal/read-json.js';
 import { safeText } from '../internal/safe-text.js';
 import { portableNameProblem } from '../process/files/portable-name.js';
-import { type FrontMatterValue, hasFrontMatter, type ReadFrontMatter, readFrontMatter } from './front-matter.js';
+import { type FrontMatterValue, type ReadFrontMatter, readFrontMatter } from './front-matter.js';
 import { SKILL_NAME } from './skill.js';
 
 /** The parsed content of a SKILL.md. */
@@ -35,15 +35,13 @@ const UNREAD = ['agent', 'arguments', 'context', 'effort', 'model', 'paths', 'sh
 /** Keys of other programs that forbid something while a skill is used. */
 const GUARDS = ['disallowed-tools', 'hooks'];
 
-/** A problem of a skill. A lost guard is an `error`. A deviation without an effect is `info`. */
-export interface SkillProblem extends ManifestProblem {
-  readonly level: ManifestDiagnostic['level'];
-}
-
-/** A parsed skill with its problems. Without `skill`, the problems are the reasons why the skill is left out. */
+/**
+ * A parsed skill with its problems. Without `skill`, the problems are the reasons why the skill is left out. A lost guard
+ * is an `error`, and a deviation without an effect is `info`.
+ */
 interface SkillReading {
   readonly skill?: SkillFile;
-  readonly problems: readonly SkillProblem[];
+  readonly problems: readonly LeveledProblem[];
 }
 
 /**
@@ -51,7 +49,7 @@ interface SkillReading {
  * missing, as in Claude Code. The first paragraph then describes the skill.
  */
 export async function readSkillFile(text: string, folderName: string, describesItself = false): Promise<SkillReading> {
-  const read = await readFrontMatter(describesItself ? withFrontMatter(text) : text);
+  const read = await readFrontMatter(text, describesItself);
   if ('problem' in read) return leftOut('', read.problem);
   return skillOf(describesItself ? described(read, firstParagraph) : read, folderName);
 }
@@ -61,7 +59,7 @@ export async function readSkillFile(text: string, folderName: string, describesI
  * line of text is used.
  */
 export async function readCommandFile(text: string, name: string): Promise<SkillReading> {
-  const read = await readFrontMatter(withFrontMatter(text));
+  const read = await readFrontMatter(text, true);
   if ('problem' in read) return leftOut('', read.problem);
   const { fields, body } = described(read, firstLine);
   return skillOf({ fields: new Map(fields).set('name', name), body }, name);
@@ -76,10 +74,6 @@ function described({ fields, body }: ReadFrontMatter, partOf: (body: string) => 
 function firstLine(markdown: string): string {
   const line = markdown.split('\n').find((it) => READABLE.test(it)) ?? '';
   return line.replace(/^[#\s]+/, '');
-}
-
-function withFrontMatter(text: string): string {
-  return hasFrontMatter(text) ? text : `---\n---\n${text}`;
 }
 
 const READABLE = /[\p{L}\p{N}]/u;
@@ -138,10 +132,10 @@ function deviations(
   { fields, body }: ReadFrontMatter,
   folderName: string,
   { name, description, compatibility }: Record<'name' | 'description' | 'compatibility', string>,
-): SkillProblem[] {
+): LeveledProblem[] {
   const isHidden = textIn(fields.get('user-invocable')).toLowerCase() === 'false';
   const noBody = 'no instructions follow the front matter: the description is used instead';
-  const all: readonly (readonly [SkillProblem['level'], boolean, string, string])[] = [
+  const all: readonly (readonly [LeveledProblem['level'], boolean, string, string])[] = [
     ...GUARDS.map((key) => ['error', fields.has(key), key, 'not supported, so it guards nothing'] as const),
     ['warning', description.length > MAX_DESCRIPTION, 'description', `cut after ${MAX_DESCRIPTION} characters`],
     ['warning', body === '', '', noBody],

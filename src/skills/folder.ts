@@ -1,11 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { replaceTexts } from '../internal/placeholder.js';
-import { diagnosticOf, type ManifestDiagnostic } from '../internal/problem.js';
+import { diagnosticsOf, type LeveledProblem, type ManifestDiagnostic } from '../internal/problem.js';
 import { readText } from '../process/files/file-bytes.js';
 import { isThere, resolveInside } from '../process/files/relative-path.js';
 import { SkillUnavailableError } from './error.js';
-import { readCommandFile, readSkillFile, SKILL_FILE, type SkillFile, type SkillProblem } from './file.js';
+import { readCommandFile, readSkillFile, SKILL_FILE, type SkillFile } from './file.js';
 import type { OpenedFolder } from './gated-folder.js';
 import type { SkillEntry, SkillScope } from './skill.js';
 
@@ -18,7 +18,7 @@ const ARGUMENTS = /\$ARGUMENTS\b(?!\[)/g;
 
 /** A Markdown file that is a skill by itself, and the name of the skill. */
 interface CommandFile {
-  /** Path relative to the gated directory. */
+  /** Path relative to the approved directory. */
   readonly file: string;
   readonly name: string;
 }
@@ -28,9 +28,9 @@ interface CommandFile {
  * whole.
  */
 export interface SkillPlace {
-  /** Opens the gated directory. */
+  /** Opens the approved directory, after the approval that it may need. */
   readonly open: () => Promise<OpenedFolder>;
-  /** The skill's directory relative to the gated directory. `.` if they are the same. */
+  /** The skill's directory relative to the approved directory. `.` if they are the same. */
   readonly path: string;
   /** The absolute path of the skill's directory. */
   readonly folder: string;
@@ -97,15 +97,15 @@ function commandsAt(path: string): readonly CommandFile[] {
 }
 
 /**
- * Loads a skill's catalogue entry now; its instructions are read when the skill is used.
- * Opens the gated directory unless `folder` is given.
+ * Loads the catalogue entry of a skill. Its instructions are read only when the skill is used. Calls `place.open`
+ * unless `folder` is given.
  */
 export async function loadFolderSkill(
   place: SkillPlace,
   folder?: OpenedFolder,
 ): Promise<{
   readonly entry?: SkillEntry;
-  /** The content of the file. */
+  /** The content of the SKILL.md or of the command file. */
   readonly text?: string;
   readonly isDenied?: boolean;
   readonly diagnostics: readonly ManifestDiagnostic[];
@@ -118,7 +118,7 @@ export async function loadFolderSkill(
   const { skill: file, problems } = await parse(opened.text, place);
   if (file === undefined) return { diagnostics: diagnose(place, problems) };
   const settings = new Set(place.findSettings?.(file.body).map(({ text }) => text));
-  const unreplaced = [...settings].map((text): SkillProblem => {
+  const unreplaced = [...settings].map((text): LeveledProblem => {
     const message = `${text} is not replaced: settings are never shown to the model`;
     return { level: 'warning', path: '', message };
   });
@@ -177,11 +177,7 @@ function sourceOf({ folder, command }: SkillPlace): string {
   return join(folder, command === undefined ? SKILL_FILE : basename(command.file));
 }
 
-function diagnose(place: SkillPlace, found: readonly SkillProblem[]): readonly ManifestDiagnostic[] {
+function diagnose(place: SkillPlace, problems: readonly LeveledProblem[]): readonly ManifestDiagnostic[] {
   const { folder, command, extension } = place;
-  const source = command === undefined ? folder : sourceOf(place);
-  return (['error', 'warning', 'info'] as const).flatMap((level) => {
-    const problems = found.filter((problem) => problem.level === level).map(({ path, message }) => ({ path, message }));
-    return problems.length === 0 ? [] : [diagnosticOf(level, { extension, source }, problems)];
-  });
+  return diagnosticsOf({ extension, source: command === undefined ? folder : sourceOf(place) }, problems);
 }

@@ -24,33 +24,22 @@ const MAX_NESTING = 32;
 /** The time for some malformed input grows with the square of the number of tokens. */
 const MAX_TOKENS = 5_000;
 
-/** Returns true if the text begins with a line of `---` and has another such line. */
-export function hasFrontMatter(text: string): boolean {
-  const lines = linesOf(text);
-  return lines[0]?.trimEnd() === '---' && endOf(lines) > 0;
-}
-
-/** Parses a file that begins with YAML between two `---` lines. Never rejects because of its content. */
-export async function readFrontMatter(text: string): Promise<FrontMatter> {
-  const lines = linesOf(text);
-  if (lines[0]?.trimEnd() !== '---')
-    return { problem: 'the file must begin with front matter: add a first line of ---' };
-  const end = endOf(lines);
+/**
+ * Parses a file that begins with YAML between two `---` lines. If `isOptional`, any other file is a body without fields.
+ * Never rejects because of its content.
+ */
+export async function readFrontMatter(text: string, isOptional = false): Promise<FrontMatter> {
+  // `trimStart` also removes a byte order mark.
+  const lines = text.trimStart().split(/\r\n?|\n/);
+  const hasStart = lines[0]?.trimEnd() === '---';
+  const end = lines.findIndex((line, index) => index > 0 && /^(---|\.\.\.)\s*$/.test(line));
+  if (isOptional && (!hasStart || end < 0)) return { fields: new Map(), body: lines.join('\n').trim() };
+  if (!hasStart) return { problem: 'the file must begin with front matter: add a first line of ---' };
   if (end < 0) return { problem: 'the front matter must end with a line of ---' };
   const fields = await readFields(lines.slice(1, end));
   if ('problem' in fields) return { problem: `the front matter ${fields.problem}` };
   const body = lines.slice(end + 1).join('\n');
   return { fields, body: body.trim() };
-}
-
-function linesOf(text: string): readonly string[] {
-  // `trimStart` also removes a byte order mark.
-  return text.trimStart().split(/\r\n?|\n/);
-}
-
-/** Returns the index of the line after the front matter, or -1. */
-function endOf(lines: readonly string[]): number {
-  return lines.findIndex((line, index) => index > 0 && /^(---|\.\.\.)\s*$/.test(line));
 }
 
 /** Parses the lines. If YAML rejects some, parses again with the values of those lines in quotes. */
@@ -77,7 +66,8 @@ const INDICATORS = ['seq-item-ind', 'explicit-key-ind', 'map-value-ind'];
 const REFERENCES = ['anchor', 'alias', 'tag'];
 
 /**
- * Returns the lines that are unsafe to parse, or undefined if there are too many tokens. The lexer does not recurse.
+ * Returns the lines that are unsafe to parse, or undefined if there are too many tokens. Uses the lexer, because the
+ * parser recurses and could overflow the stack.
  */
 function unsafeLines({ Lexer, CST }: Yaml, source: string): readonly number[] | undefined {
   const unsafe = new Set<number>();

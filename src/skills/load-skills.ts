@@ -9,6 +9,7 @@ import { workspaceRoots } from '../process/files/workspace.js';
 import type { TrustGate } from '../trust/gate.js';
 import { withDistinctIds } from './distinct-ids.js';
 import { SKILL_FILE } from './file.js';
+import { firstOfEach } from './first-of-each.js';
 import { loadFolderSkill } from './folder.js';
 import { gatedFolder } from './gated-folder.js';
 import type { SkillEntry, SkillScope } from './skill.js';
@@ -88,22 +89,16 @@ export async function loadSkills(options: LoadSkillsOptions): Promise<LoadedSkil
     } = await loadFolderSkill({ ...place, open, path: '.', folder });
     diagnostics.push(...found);
     if (isDenied) denied.push(folder);
-    if (entry === undefined) continue;
-    const original = loaded.find((other) => isCopy(other, { entry, text }));
-    if (original === undefined) loaded.push({ entry, text });
-    else diagnostics.push(copyOf(entry, original.entry));
+    if (entry !== undefined) loaded.push({ entry, text });
   }
-  const byId = new Map<string, SkillEntry>();
+  const distinct = firstOfEach(loaded, originOf, (copy, used) => diagnostics.push(copyOf(copy.entry, used.entry)));
   // As in the Agent Skills standard, a skill of the project takes precedence over a user's skill of the same name.
-  for (const scope of ['workspace', 'user'] as const) {
-    const own = loaded.filter(({ entry }) => entry.skill.scope === scope);
-    for (const entry of withDistinctIds(own.map((one) => one.entry))) {
-      const holder = byId.get(entry.skill.id);
-      if (holder === undefined) byId.set(entry.skill.id, entry);
-      else diagnostics.push(shadowed(entry, holder));
-    }
-  }
-  return { entries: [...byId.values()], denied, diagnostics };
+  const ordered = (['workspace', 'user'] as const).flatMap((scope) =>
+    withDistinctIds(distinct.flatMap(({ entry }) => (entry.skill.scope === scope ? [entry] : []))),
+  );
+  const idOf = ({ skill }: SkillEntry) => skill.id;
+  const entries = firstOfEach(ordered, idOf, (entry, holder) => diagnostics.push(shadowed(entry, holder)));
+  return { entries, denied, diagnostics };
 }
 
 interface LoadedSkill {
@@ -111,11 +106,9 @@ interface LoadedSkill {
   readonly text: string;
 }
 
-/** True for a skill that was copied to the directory of another program: same scope, directory name and SKILL.md. */
-function isCopy(a: LoadedSkill, b: LoadedSkill): boolean {
-  const keyOf = ({ entry: { skill }, text }: LoadedSkill) =>
-    [skill.scope, basename(dirname(skill.source)), text].join('\n');
-  return keyOf(a) === keyOf(b);
+/** Returns the same string for a skill and its copy in the directory of another program. */
+function originOf({ entry: { skill }, text }: LoadedSkill): string {
+  return [skill.scope, basename(dirname(skill.source)), text].join('\n');
 }
 
 interface Folder extends Required<SkillRoot> {

@@ -1,5 +1,6 @@
 import type { UserMessage } from '../model/message.js';
 import { SkillUnknownError } from './error.js';
+import { firstOfEach } from './first-of-each.js';
 import { fillPrompt, type SkillArguments } from './prompt.js';
 import { listSkillFiles } from './resource.js';
 import type { Skill, SkillBody, SkillEntry } from './skill.js';
@@ -80,9 +81,7 @@ export class SkillRegistry implements Skills {
 
   /** Replaces all skills. If two entries have the same id, the first is used. */
   replace(entries: readonly SkillEntry[]): void {
-    const byId = new Map<string, SkillEntry>();
-    for (const entry of entries) if (!byId.has(entry.skill.id)) byId.set(entry.skill.id, entry);
-    this.entries = byId;
+    this.entries = new Map(firstOfEach(entries, ({ skill }) => skill.id).map((entry) => [entry.skill.id, entry]));
     this.revision += 1;
   }
 

@@ -185,7 +185,7 @@ describe('invalid and hostile extensions', () => {
     expect(loader.status().diagnostics).toMatchObject([
       {
         level: 'error',
-        problems: [{ path: 'hooks[0]', message: expect.stringContaining('did you mean "before_tool"?') }],
+        problems: [{ path: 'hooks[0]', message: expect.stringContaining('did you mean `before_tool`?') }],
       },
     ]);
   });

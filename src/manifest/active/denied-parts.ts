@@ -1,13 +1,12 @@
-import { diagnosticOf, type ManifestDiagnostic } from '../../internal/problem.js';
+import { diagnosticsOf, type ManifestDiagnostic } from '../../internal/problem.js';
 import { type DeniedDecision, isApprovable } from '../../trust/decision.js';
 import type { TrustGate } from '../../trust/gate.js';
 import type { TrustItem } from '../../trust/item.js';
 import type { ExtensionPackage } from '../extension.js';
-import type { ExtensionTexts } from './texts.js';
 
-/** Collects the denials of an extension package's parts. */
+/** Collects the reasons why hooks, servers, settings and texts of an extension package are not approved. */
 export class DeniedParts {
-  /** The reasons for `status()`. */
+  /** The messages of the denials, shown in `status()`. */
   readonly messages: string[] = [];
   private readonly unapprovable: DeniedDecision[] = [];
 
@@ -26,20 +25,14 @@ export class DeniedParts {
     if (!isReported) this.add(decision.message, decision);
   }
 
-  addTexts({ denied }: ExtensionTexts): void {
-    if (denied !== undefined) this.add(denied.problem, denied.decision);
-  }
-
   diagnostics({ name, source }: ExtensionPackage): readonly ManifestDiagnostic[] {
-    if (this.unapprovable.length === 0) return [];
-    const problems = this.unapprovable.map(({ message }) => ({
-      path: '',
-      message: `nobody can approve a part: ${message}`,
-    }));
-    return [diagnosticOf('error', { extension: name, source }, problems)];
+    const problems = this.unapprovable.map(({ message }) => {
+      return { level: 'error', path: '', message: `nobody can approve a part: ${message}` } as const;
+    });
+    return diagnosticsOf({ extension: name, source }, problems);
   }
 
-  private add(message: string, decision: DeniedDecision | undefined): void {
+  add(message: string, decision: DeniedDecision | undefined): void {
     this.messages.push(message);
     if (decision !== undefined && !isApprovable(decision)) this.unapprovable.push(decision);
   }

@@ -40,11 +40,10 @@ export class InstalledServers {
   ) {}
 
   /**
-   * Replaces the servers with those of the given extension packages. Tools change at once. The servers of a package
-   * that was not prepared again stay as they are. Resolves when each server of a newly prepared package is connected,
-   * waits for an approval or has failed. An unchanged server keeps its connection. If `graceful`, a removed server ends
-   * after its open calls have their results. Otherwise its open calls fail, and the promise waits for the end of the
-   * server.
+   * Makes the servers of the given extension packages the only added servers. Tools change at once, and an unchanged
+   * server keeps its connection. Resolves when each new server is connected, waits for an approval or has failed. If
+   * `graceful`, a removed server ends after its pending calls have their results. Otherwise these calls fail, and the
+   * promise waits for the end of the server.
    */
   async replace(all: readonly PreparedExtension[], { graceful }: { readonly graceful: boolean }): Promise<Changes> {
     const wanted = this.wantedOf(all);
@@ -110,7 +109,7 @@ function isSame(a: Added, b: Added): boolean {
   return a.prepared.extension.name === b.prepared.extension.name && a.name === b.name && sources[0] === sources[1];
 }
 
-/** Says why a server does not get its name. */
+/** Returns the message for a server whose name another server has. */
 export function takenText(id: string): string {
   return `a server with precedence has the name "${id}". Rename one of them.`;
 }

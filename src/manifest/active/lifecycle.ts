@@ -16,7 +16,10 @@ export interface ExtensionEffects {
   readonly visible: (tools: readonly Tool[]) => readonly Tool[];
 }
 
-/** Returns the lifecycle for these effects, which may change during a run. */
+/**
+ * Returns a lifecycle that adds the texts and hides the tools. It calls `current` for each model call, because the
+ * effects may change during a run.
+ */
 export function extensionLifecycle(current: () => ExtensionEffects): AgentLifecycle {
   return {
     name: 'extensions',

@@ -11,7 +11,6 @@ import { createTrustGate, type TrustGate } from '../../trust/gate.js';
 import { DiagnosticLog } from '../diagnostic-log.js';
 import { EnableChoices } from '../enable-choices.js';
 import type { ManifestSettings } from '../options.js';
-import { redactingHost } from '../settings/redacting-host.js';
 import { Redactor } from '../settings/redactor.js';
 import { InstalledServers } from './installed-servers.js';
 import { type ExtensionEffects, extensionLifecycle, HiddenTools } from './lifecycle.js';
@@ -48,7 +47,7 @@ export class ManifestParts {
 
   async load(host: LoaderHost): Promise<void> {
     this.target = this.settings.logger ?? host.logger;
-    const redacted = redactingHost(host, this.redactor, this.logger);
+    const redacted = Object.create(host, { logger: { value: this.logger } }) as LoaderHost;
     await this.shell.load(redacted);
     await this.mcp.load(redacted);
     this.host = host;
@@ -83,16 +82,9 @@ export class ManifestParts {
   }
 
   private redacted(entry: SkillEntry): SkillEntry {
-    const { redactor } = this;
     return {
-      skill: redactor.copy(entry.skill),
-      async open() {
-        try {
-          return redactor.copy(await entry.open());
-        } catch (error) {
-          throw redactor.copy(error);
-        }
-      },
+      skill: this.redactor.copy(entry.skill),
+      open: async () => this.redactor.copy(await entry.open()),
     };
   }
 

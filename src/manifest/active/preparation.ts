@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { diagnosticOf, type ManifestDiagnostic } from '../../internal/problem.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
 import type { PresentHooks } from '../../shell-hooks/hook/identity.js';
@@ -9,7 +10,7 @@ import type { ManifestSettings } from '../options.js';
 import type { Redactor } from '../settings/redactor.js';
 import { NO_SETTINGS, type ResolvedSettings, resolveSettings, storedFor } from '../settings/settings.js';
 import { DeniedParts } from './denied-parts.js';
-import { dataFolder, makeDataFolder } from './plugin-data.js';
+import { dataFolder } from './plugin-data.js';
 import { changesRequests, type ExtensionTexts, loadExtensionTexts, NO_TEXTS } from './texts.js';
 import { hookItems, type JudgedExtension, packageItem, promptItem, serverItems, settingsItem } from './trust-items.js';
 
@@ -29,7 +30,7 @@ export interface PreparationContext {
 /** An extension package that is ready to be activated. */
 export interface PreparedExtension {
   readonly extension: ExtensionPackage;
-  /** The scope that the trust gate applies. */
+  /** `workspace` if the parts need an approval. This includes a package of the user that `mustApprove` selects. */
   readonly scope: ExtensionPackageScope;
   readonly settings: ResolvedSettings;
   /** The reason why the extension package stays inactive: a missing setting, or a lost hook that blocks. */
@@ -68,10 +69,13 @@ export async function prepareExtension(
   }
   if (scope === 'workspace') await checkParts(denied, { judged, hooks: items }, context);
   const texts = await loadExtensionTexts(judged, { ...options, gate });
-  denied.addTexts(texts);
+  if (texts.denied !== undefined) denied.add(texts.denied.problem, texts.denied.decision);
   // Servers are approved later, when they connect. So a package with only servers is not yet known to be approved.
   const isApproved = scope === 'user' || hooks.length + texts.skills.length > 0;
-  if (isApproved && denied.messages.length === 0) await makeDataFolder(data);
+  if (isApproved && denied.messages.length === 0 && data !== undefined) {
+    // If this fails, the plugin gets the error when it writes.
+    await mkdir(data, { recursive: true, mode: 0o700 }).catch(() => {});
+  }
   diagnostics.push(...denied.diagnostics(extension), ...texts.diagnostics);
   return { ...base, hooks, texts, diagnostics };
 }

@@ -1,11 +1,8 @@
 import { realLocation } from '../../process/files/location.js';
 import type { TrustStore } from '../../trust/approvals/store.js';
 
-type Approvals = Awaited<ReturnType<TrustStore['list']>>;
-
 /** Runs changes one after another. Detects approvals of a workspace that this process or another one has revoked. */
 export class Revocations {
-  private seen: Approvals | undefined = undefined;
   private known: ReadonlySet<string> = new Set();
   private queue: Promise<unknown> = Promise.resolve();
 
@@ -14,10 +11,11 @@ export class Revocations {
     private readonly workspaceDir: string,
   ) {}
 
-  /** Returns true if an approval was revoked since the last call. Parses the approval file only if it has changed. */
+  /** Returns true if an approval was revoked since the last call. */
   async areNew(): Promise<boolean> {
-    const { known } = this;
-    return (await this.look()) && [...known].some((digest) => !this.known.has(digest));
+    const before = this.known;
+    this.known = await this.read();
+    return [...before].some((digest) => !this.known.has(digest));
   }
 
   /**
@@ -31,25 +29,18 @@ export class Revocations {
   }
 
   private async watch<Result>(work: () => Promise<Result>): Promise<Result> {
-    await this.look();
-    const before = this.known;
+    const before = await this.read();
     try {
       return await work();
     } finally {
-      await this.look();
-      this.known = new Set([...before, ...this.known]);
-      this.seen = undefined;
+      this.known = new Set([...before, ...(await this.read())]);
     }
   }
 
-  /** Returns false if the approvals are unchanged. If the file cannot be read, nothing is approved. */
-  private async look(): Promise<boolean> {
-    const approvals = await this.store.list().catch((): Approvals => []);
-    if (approvals === this.seen) return false;
+  /** Returns the digests of the approved items of this workspace. If the file cannot be read, nothing is approved. */
+  private async read(): Promise<ReadonlySet<string>> {
+    const approvals = await this.store.list().catch(() => []);
     const workspace = realLocation(this.workspaceDir);
-    const own = approvals.filter((approval) => approval.workspace === workspace);
-    this.seen = approvals;
-    this.known = new Set(own.map(({ digest }) => digest));
-    return true;
+    return new Set(approvals.flatMap((approval) => (approval.workspace === workspace ? [approval.digest] : [])));
   }
 }

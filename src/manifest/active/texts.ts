@@ -4,6 +4,7 @@ import { readText } from '../../process/files/file-bytes.js';
 import { resolveInside } from '../../process/files/relative-path.js';
 import { withDistinctIds } from '../../skills/distinct-ids.js';
 import { SkillUnavailableError } from '../../skills/error.js';
+import { firstOfEach } from '../../skills/first-of-each.js';
 import { findCommands, findSkillFolders, loadFolderSkill, type SkillPlace } from '../../skills/folder.js';
 import { gatedFolder, type OpenedFolder } from '../../skills/gated-folder.js';
 import type { SkillEntry } from '../../skills/skill.js';
@@ -75,7 +76,10 @@ export async function changesRequests(extension: ExtensionPackage): Promise<bool
   return found.some((path) => path !== undefined);
 }
 
-/** Denies an approved directory whose manifest differs from the loaded manifest, which was read before the approval. */
+/**
+ * Returns a denial if the approved directory has another manifest than the loaded one. The manifest is read before the
+ * approval.
+ */
 async function checked(
   opened: OpenedFolder,
   extension: ExtensionPackage,
@@ -132,20 +136,14 @@ async function loadFolders(
  * two skills or two commands have the same id, the first is used.
  */
 function addCommands(extension: string, skills: readonly SkillEntry[], commands: readonly SkillEntry[]) {
-  const named = [...withDistinctIds(skills)];
   const diagnostics: ManifestDiagnostic[] = [];
-  for (const command of commands) {
-    const { id, name, source } = command.skill;
-    const holder = named.find((entry) => entry.skill.id === id);
-    if (holder === undefined) {
-      named.push(command);
-      continue;
-    }
+  const leaveOut = ({ skill: { name, source } }: SkillEntry, holder: SkillEntry) => {
     const message = `the command is left out, because ${holder.skill.source} has the same name "${name}"`;
     const level = commands.includes(holder) ? 'warning' : 'info';
     diagnostics.push(diagnosticOf(level, { extension, source }, [{ path: 'name', message }]));
-  }
-  return { skills: named, diagnostics };
+  };
+  const all = [...withDistinctIds(skills), ...commands];
+  return { skills: firstOfEach(all, ({ skill }) => skill.id, leaveOut), diagnostics };
 }
 
 /** Lists each skill directory and command file once, directories first. */

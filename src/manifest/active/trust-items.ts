@@ -13,8 +13,8 @@ import type { ExtensionPackage, ExtensionPackageScope } from '../extension.js';
 import { formatOf } from '../formats/list.js';
 
 /**
- * An extension package with the scope that the gate applies. A package in the user's directory may be treated as one of
- * the workspace.
+ * An extension package. `scope` is `workspace` if its parts need an approval. This includes a package of the user that
+ * `mustApprove` selects.
  */
 export interface JudgedExtension {
   readonly extension: ExtensionPackage;
@@ -51,8 +51,8 @@ export function promptItem({ extension, scope }: JudgedExtension): RootedItem {
 }
 
 /**
- * Returns the trust items that the gate checks again when the hooks run. The hooks must be valid. `present` contains the
- * registered hooks of the extension package before the change.
+ * Returns the trust items of hooks, which must be valid. The gate checks the same items again when the hooks run.
+ * `present` contains the hooks of the extension package that are registered now.
  */
 export function hookItems(
   registrations: readonly HookRegistration[],
@@ -63,7 +63,10 @@ export function hookItems(
   return numberedHooks(hooks, present).map((hook) => trustItemOf(hook, workspaceDir));
 }
 
-/** Returns the trust items that the gate checks again when the servers connect. */
+/**
+ * Returns the trust items of the servers that are not disabled. The gate checks the same items again when the servers
+ * connect.
+ */
 export function serverItems(judged: JudgedExtension, workspaceDir: string): readonly TrustItem[] {
   const { name: extension, mcpServers } = judged.extension;
   const origin = originOf(judged, workspaceDir);
@@ -73,7 +76,10 @@ export function serverItems(judged: JudgedExtension, workspaceDir: string): read
   });
 }
 
-/** Returns the origin of the servers of an extension package, without its settings. */
+/**
+ * Returns where the servers of an extension package come from. The trust gate and the precedence of servers depend on
+ * it. The settings of the package are not included.
+ */
 export function originOf({ extension, scope }: JudgedExtension, workspaceDir: string): McpServerOrigin {
   const { name, source, root, format } = extension;
   const { argsRequired } = formatOf(format);

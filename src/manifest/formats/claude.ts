@@ -1,6 +1,5 @@
-import { isObject, type JsonValue } from '../../internal/json.js';
+import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
 import { type Replacements, replaceTexts } from '../../internal/placeholder.js';
-import type { ManifestProblem } from '../../internal/problem.js';
 import { missingPaths, problemOfRelativePath, resolveInside } from '../../process/files/relative-path.js';
 import { SKILL_FILE } from '../../skills/file.js';
 import type { SettingValue } from '../../skills/skill.js';
@@ -14,9 +13,7 @@ import {
   readCompatManifest,
   serversIn,
 } from './compat.js';
-import { type KeyRules, PLAIN_KEYS, type ProblemLists, reportKeys } from './keys.js';
-
-type JsonObject = Readonly<Record<string, JsonValue>>;
+import { type KeyRules, PLAIN_KEYS, type Report, reportKeys } from './keys.js';
 
 const KEYS: KeyRules = {
   read: ['name', 'version', 'description', 'hooks', 'mcpServers', 'skills', 'commands', 'userConfig'],
@@ -35,7 +32,6 @@ const OPTION_PREFIX = 'CLAUDE_PLUGIN_OPTION_';
 export const claude: CompatFormat = {
   id: 'claude',
   file: '.claude-plugin/plugin.json',
-  isOptIn: true,
   read: (document, place) => readCompatManifest(document, place, claude),
   readFolder: readClaudeManifest,
   argsRequired: false,
@@ -44,16 +40,15 @@ export const claude: CompatFormat = {
 };
 
 async function readClaudeManifest(folder: CompatFolder): Promise<CompatManifest> {
-  const { manifest, readJson, workspaceDir, root, problems } = folder;
-  const { errors, warnings } = problems;
-  reportKeys(manifest, KEYS, problems);
-  const settings = settingsOf(manifest.userConfig, problems);
+  const { manifest, workspaceDir, root, report } = folder;
+  reportKeys(manifest, KEYS, { report });
+  const settings = settingsOf(manifest.userConfig, report);
   const replacements = replacementsFor(settings, workspaceDir);
   const hooks = pathsAndRest(manifest.hooks);
-  const hookFiles = await checkedPaths(hooks.paths, { root, key: 'hooks', problems: errors });
-  const skillPaths = await pathsOf(manifest.skills, { root, key: 'skills', problems: warnings });
-  const commandPaths = await pathsOf(manifest.commands, { root, key: 'commands', problems: warnings });
-  const servers = await serversOf(manifest.mcpServers, { root, readJson, warnings });
+  const hookFiles = await checkedPaths(hooks.paths, 'hooks', folder);
+  const skillPaths = await pathsIn('skills', folder);
+  const commandPaths = await pathsIn('commands', folder);
+  const servers = await serversOf(folder);
   return {
     content: {
       mcpServers: Object.fromEntries(
@@ -94,26 +89,22 @@ function withRoot(server: JsonObject): JsonObject {
   return { ...server, env: { CLAUDE_PLUGIN_ROOT: EXTENSION_PATH, ...env } };
 }
 
-function settingsOf(value: JsonValue | undefined, problems: ProblemLists): readonly SettingDefinition[] {
-  const { warnings } = problems;
+function settingsOf(value: JsonValue | undefined, report: Report): readonly SettingDefinition[] {
   if (value !== undefined && !isObject(value))
-    warnings.push({ path: 'userConfig', message: 'it must be an object of options, so it is ignored' });
+    report('warning', 'userConfig', 'it must be an object of options, so it is ignored');
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([name, entry]): SettingDefinition[] => {
-    if (!isObject(entry) || !/^[A-Za-z_]\w{0,63}$/.test(name) || name === '__proto__') {
-      warnings.push({
-        path: `userConfig.${name}`,
-        message: 'it must be an object under a name of letters, digits and "_", so it is ignored',
-      });
+    const ignore = (path: string, expected: string) =>
+      report('warning', `userConfig.${path}`, `it must be ${expected}, so it is ignored`);
+    if (!isObject(entry) || !/^[A-Za-z_]\w{0,63}$/.test(name)) {
+      ignore(name, 'an object under a name of letters, digits and "_"');
       return [];
     }
     const { title, description, sensitive, required } = entry;
-    const type = typeOf(entry.type);
+    const type = entry.type === 'number' || entry.type === 'boolean' ? entry.type : 'string';
     const hasDefault = typeof entry.default === type;
-    if (entry.default !== undefined && !hasDefault) {
-      warnings.push({ path: `userConfig.${name}.default`, message: `it must be a ${type}, so it is ignored` });
-    }
-    reportKeys(entry, OPTION_KEYS, { ...problems, at: ['userConfig', name] });
+    if (entry.default !== undefined && !hasDefault) ignore(`${name}.default`, `a ${type}`);
+    reportKeys(entry, OPTION_KEYS, { report, at: ['userConfig', name] });
     return [
       {
         name,
@@ -128,34 +119,25 @@ function settingsOf(value: JsonValue | undefined, problems: ProblemLists): reado
   });
 }
 
-function typeOf(type: unknown): 'string' | 'number' | 'boolean' {
-  return type === 'number' || type === 'boolean' ? type : 'string';
-}
-
-interface ServerSources extends Pick<CompatFolder, 'readJson' | 'root'> {
-  readonly warnings: ManifestProblem[];
-}
-
 /**
  * Reads servers from the manifest, from files that it names, and from `.mcp.json`, with or without an enclosing
  * `mcpServers` key.
  */
-async function serversOf(value: JsonValue | undefined, sources: ServerSources) {
-  const { root, readJson, warnings } = sources;
-  const { paths, rest } = pathsAndRest(value);
-  const named = await checkedPaths(paths, { root, key: 'mcpServers', problems: warnings });
+async function serversOf(folder: CompatFolder) {
+  const { manifest, readJson, report } = folder;
+  const { paths, rest } = pathsAndRest(manifest.mcpServers);
+  const named = await checkedPaths(paths, 'mcpServers', folder);
   const files = [...new Set(['.mcp.json', ...named])];
   const read = await Promise.all(files.map(async (file) => [file, await readJson(file)] as const));
   return [...read, ...rest.map((map) => ['mcpServers', map] as const)].flatMap(([path, map]) =>
-    serversIn(isObject(map) && isObject(map.mcpServers) ? (map.mcpServers as JsonObject) : map, path, warnings),
+    serversIn(isObject(map) && isObject(map.mcpServers) ? (map.mcpServers as JsonObject) : map, path, report),
   );
 }
 
-function pathsOf(value: JsonValue | undefined, check: PathCheck): Promise<readonly string[]> {
-  const { paths, rest } = pathsAndRest(value);
-  if (rest.length > 0)
-    check.problems.push({ path: check.key, message: 'each path must be a string; other values are ignored' });
-  return checkedPaths(paths, check);
+function pathsIn(key: string, folder: CompatFolder): Promise<readonly string[]> {
+  const { paths, rest } = pathsAndRest(folder.manifest[key]);
+  if (rest.length > 0) folder.report('warning', key, 'each path must be a string; other values are ignored');
+  return checkedPaths(paths, key, folder);
 }
 
 function pathsAndRest(value: JsonValue | undefined): { paths: readonly string[]; rest: readonly JsonValue[] } {
@@ -166,20 +148,18 @@ function pathsAndRest(value: JsonValue | undefined): { paths: readonly string[];
   };
 }
 
-interface PathCheck {
-  readonly root: string;
-  readonly key: string;
-  readonly problems: ManifestProblem[];
-}
-
-/** Returns the valid relative paths. Reports invalid and missing paths as problems. */
-async function checkedPaths(paths: readonly string[], { root, key, problems }: PathCheck): Promise<readonly string[]> {
-  const inside = paths.flatMap((path) => {
+/**
+ * Returns the valid relative paths, and reports the others. An invalid path of hooks is an error, because it may lose a
+ * guard.
+ */
+async function checkedPaths(paths: readonly string[], key: string, { root, report }: CompatFolder): Promise<string[]> {
+  const inside: string[] = [];
+  const level = key === 'hooks' ? 'error' : 'warning';
+  for (const path of paths) {
     const problem = problemOfRelativePath(path);
-    if (problem === undefined) return [path.replace(/^\.\//, '') || '.'];
-    problems.push({ path: key, message: problem });
-    return [];
-  });
-  problems.push(...(await missingPaths(root, { paths: inside, key })));
+    if (problem === undefined) inside.push(path.replace(/^\.\//, '') || '.');
+    else report(level, key, problem);
+  }
+  for (const { path, message } of await missingPaths(root, { paths: inside, key })) report(level, path, message);
   return inside;
 }

@@ -6,7 +6,7 @@ import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
 import type { HookDiagnostic } from '../../shell-hooks/hook/diagnostic.js';
 import type { ManifestHook, SettingDefinition } from '../extension.js';
 import { createReferenceFinder } from '../settings/reference.js';
-import type { ProblemLists } from './keys.js';
+import type { Report } from './keys.js';
 import { problemOfHook, settingInHook } from './refused.js';
 
 /** A JSON document with hooks: a file of an extension package, or a value in its manifest. */
@@ -23,14 +23,14 @@ interface HookOwner {
   readonly dialect: HookDialect;
   readonly hasData: boolean;
   readonly settings: readonly SettingDefinition[];
-  /** Receives the problems. A lost hook that could block something is an error. */
-  readonly problems: ProblemLists;
+  /** Receives the problems. If a hook that could block something cannot be used, the level is `error`. */
+  readonly report: Report;
 }
 
 /** The hooks of an extension package. */
 export interface CompatHooks {
   readonly hooks: ManifestHook[];
-  /** Documents that lose a hook with `onFailure: 'block'`. */
+  /** Paths of the documents with `onFailure: 'block'` in a hook that cannot be used. */
   readonly unreadGuards: string[];
 }
 
@@ -42,20 +42,18 @@ export function readHooks(owner: HookOwner, documents: readonly HookDocument[]):
 }
 
 function readDocument(
-  { extension, dialect, hasData, settings, problems: { errors, warnings } }: HookOwner,
+  { extension, dialect, hasData, settings, report }: HookOwner,
   { path, value }: HookDocument,
   { hooks, unreadGuards }: CompatHooks,
 ): void {
-  const fail = (message: string) => void errors.push({ path, message });
-  if (value !== undefined && !isObject(value)) fail('it must be an object');
+  if (value !== undefined && !isObject(value)) report('error', path, 'it must be an object');
   if (!isObject(value)) return;
   // Inline hooks may omit the `hooks` key that hook files have.
   const document = value.hooks === undefined ? { hooks: value } : value;
-  const report = ({ level, message }: HookDiagnostic) => {
-    if (level === 'error') fail(message);
-    else if (level === 'warning') warnings.push({ path, message });
+  const reportHook = ({ level, message }: HookDiagnostic) => {
+    if (level !== 'info') report(level, path, message);
   };
-  const source = { scope: 'workspace', extension, hasData, report } as const;
+  const source = { scope: 'workspace', extension, hasData, report: reportHook } as const;
   const findSettings = createReferenceFinder(settings);
   const parsed = parseHooks(document, { ...source, dialect: hookDialectOf(document, dialect) });
   let guards = 0;
@@ -64,8 +62,7 @@ function readDocument(
     if (problem === undefined) {
       hooks.push(hook);
       if (hook.onFailure === 'block') guards += 1;
-    } else if (isGateEvent(hook.event as HookEvent)) fail(problem);
-    else warnings.push({ path, message: problem });
+    } else report(isGateEvent(hook.event as HookEvent) ? 'error' : 'warning', path, problem);
   }
   if (guards < countGuards(value)) unreadGuards.push(path);
 }
@@ -82,36 +79,25 @@ function manifestHookOf(registration: HookRegistration): ManifestHook {
   return hook;
 }
 
+/** The variables with the package's directory, by dialect. */
+const ROOTS = { claude: 'CLAUDE_PLUGIN_ROOT', gemini: 'extensionPath' } as const;
 const DIALECTS = ['claude', 'gemini'] as const;
-
-type CompatDialect = (typeof DIALECTS)[number];
 
 /**
  * Returns the dialect of a hook file by its event names, or else by the variables in its commands. If both dialects
  * fit, returns `named`, the dialect of the manifest. The manifest alone cannot decide, because a package with manifests
  * of two programs has only one hook file.
  */
-export function hookDialectOf(document: JsonObject, named: HookDialect): HookDialect {
-  const events = isObject(document.hooks) ? Object.keys(document.hooks) : [];
-  const text = JSON.stringify(document.hooks ?? null);
-  return (
-    soleDialect((dialect) => eventsOnlyIn(dialect).some((name) => events.includes(name))) ??
-    soleDialect((dialect) => text.includes(ROOT[dialect])) ??
-    named
+export function hookDialectOf({ hooks }: JsonObject, named: HookDialect): HookDialect {
+  const events = isObject(hooks) ? Object.keys(hooks) : [];
+  const text = JSON.stringify(hooks ?? null);
+  // Events that only one program has. They include events that Keelson does not support.
+  const byEvents = events.flatMap((name) =>
+    only(DIALECTS.filter((id) => Object.hasOwn(dialectOf(id).facts.events, name))),
   );
+  return only([...new Set(byEvents)])[0] ?? only(DIALECTS.filter((id) => text.includes(ROOTS[id])))[0] ?? named;
 }
 
-const ROOT = { claude: 'CLAUDE_PLUGIN_ROOT', gemini: 'extensionPath' } as const;
-
-function soleDialect(matches: (dialect: CompatDialect) => boolean): CompatDialect | undefined {
-  const found = DIALECTS.filter(matches);
-  return found.length === 1 ? found[0] : undefined;
-}
-
-/** Returns the events that only this program has, including events that Keelson does not support. */
-function eventsOnlyIn(dialect: CompatDialect): readonly string[] {
-  const others = DIALECTS.filter((other) => other !== dialect).flatMap((other) =>
-    Object.keys(dialectOf(other).facts.events),
-  );
-  return Object.keys(dialectOf(dialect).facts.events).filter((name) => !others.includes(name));
+function only<Item>(items: readonly Item[]): readonly Item[] {
+  return items.length === 1 ? items : [];
 }

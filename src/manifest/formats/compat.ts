@@ -1,24 +1,21 @@
-import { isObject, type JsonValue } from '../../internal/json.js';
-import type { ManifestProblem } from '../../internal/problem.js';
+import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
+import type { LeveledProblem } from '../../internal/problem.js';
 import { resolveInside } from '../../process/files/relative-path.js';
 import { EXTENSION_PATH } from '../../trust/item.js';
 import type { ManifestContent } from '../extension.js';
 import { type HookDocument, readHooks } from './compat-hooks.js';
-import type { Format, ManifestPlace, ReadManifest } from './format.js';
-import { type ProblemLists, reportUnsupported } from './keys.js';
+import type { Format, ManifestPlace, ManifestReading } from './format.js';
+import { type Report, reportUnsupported } from './keys.js';
 import { namedSchema } from './native-schema.js';
-import { problemsOfIssues } from './schema-issue.js';
-import { type JsonDocument, readJsonFile } from './strict-json.js';
-
-type JsonObject = Readonly<Record<string, JsonValue>>;
+import { parseAs } from './schema-issue.js';
+import { type JsonDocument, lossesOf, readJsonFile } from './strict-json.js';
 
 /** A manifest of another program, and its directory. */
 export interface CompatFolder extends ManifestPlace {
   readonly manifest: JsonObject;
   /** Reads a JSON file of the directory. Resolves to undefined if the file is missing. */
   readonly readJson: (path: string) => Promise<JsonValue | undefined>;
-  /** Receives the problems. */
-  readonly problems: ProblemLists;
+  readonly report: Report;
 }
 
 /** The content of another program's manifest. */
@@ -45,27 +42,36 @@ export async function readCompatManifest(
   document: JsonDocument,
   place: ManifestPlace,
   { id: dialect, hasDataFolder: hasData, readFolder }: CompatFormat,
-): Promise<ReadManifest> {
+): Promise<ManifestReading> {
   const { value } = document;
-  const lost = document.lost.map(({ path, message }) => ({ path, message }));
-  const named = namedSchema.safeParse(value);
-  if (!named.success) return { problems: [...lost, ...problemsOfIssues(named.error.issues, value)] };
+  const problems: LeveledProblem[] = [];
+  const report: Report = (level, path, message) => problems.push({ level, path, message });
+  const named = parseAs(namedSchema, value);
+  const refusals = 'problems' in named ? named.problems : [];
+  for (const { path, message } of [...lossesOf(document), ...refusals]) {
+    report(refusals.length > 0 ? 'error' : 'warning', path, message);
+  }
+  if ('problems' in named) return { problems };
   const { name, version, description } = named.data;
   const { root } = place;
-  const problems: ProblemLists = { errors: [], warnings: [...lost], notes: [] };
   const isVersion = typeof version === 'string' && version !== '';
-  if (!isVersion) problems.notes.push({ path: 'version', message: 'it is missing, so 0.0.0 is used' });
-  const readJson = (path: string) => readInto(root, path, problems.warnings);
-  const compat = await readFolder({ ...place, manifest: value, readJson, problems });
+  if (!isVersion) report('info', 'version', 'it is missing, so 0.0.0 is used');
+  const readJson = (path: string) => readPart(root, path, (...problem) => report('warning', ...problem));
+  const compat = await readFolder({ ...place, manifest: value, readJson, report });
   const documents: HookDocument[] = [];
   for (const path of new Set(compat.hookFiles)) {
-    documents.push({ path, value: await readInto(root, path, problems.errors) });
+    documents.push({ path, value: await readPart(root, path, (...problem) => report('error', ...problem)) });
   }
   for (const inline of compat.inlineHooks) documents.push({ path: 'hooks', value: inline });
-  const owner = { dialect, hasData, extension: name, settings: compat.content.settings, problems };
+  const owner = { dialect, hasData, extension: name, settings: compat.content.settings, report };
   const { hooks, unreadGuards } = readHooks(owner, documents);
-  await reportParts(compat.unsupported, root, problems);
+  const reported = problems.filter((problem) => problem.level !== 'error').map(({ path }) => path);
+  // The manifest may have a key with the name of the file or directory.
+  for (const path of compat.unsupported.filter((part) => !reported.includes(part))) {
+    if (await resolveInside(root, path)) reportUnsupported(path, report);
+  }
   return {
+    problems,
     content: {
       ...compat.content,
       name,
@@ -74,24 +80,15 @@ export async function readCompatManifest(
       hooks,
       unreadGuards: unreadGuards.length > 0 ? unreadGuards : undefined,
     },
-    ...problems,
   };
 }
 
-/** Reports each unsupported file or directory that exists, unless the manifest has a key with the same name. */
-async function reportParts(unsupported: readonly string[], root: string, problems: ProblemLists): Promise<void> {
-  const known = [...problems.warnings, ...problems.notes].map(({ path }) => path);
-  for (const path of unsupported) {
-    if (!known.includes(path) && (await resolveInside(root, path))) reportUnsupported(path, problems);
-  }
-}
-
 /** Reads a JSON file. Reports duplicate and forbidden keys, and a file that exists but cannot be read. */
-async function readInto(root: string, path: string, problems: ManifestProblem[]): Promise<JsonValue | undefined> {
+async function readPart(root: string, path: string, report: (path: string, message: string) => void) {
   const parsed = await readJsonFile(root, path);
   if (parsed === undefined) return undefined;
-  const found = 'value' in parsed ? parsed.lost : parsed.problems;
-  problems.push(...found.map(({ path: inner, message }) => ({ path: `${path} ${inner}`.trim(), message })));
+  const found = 'value' in parsed ? lossesOf(parsed) : parsed.problems;
+  for (const { path: inner, message } of found) report(`${path} ${inner}`.trim(), message);
   return 'value' in parsed ? parsed.value : undefined;
 }
 
@@ -101,17 +98,16 @@ async function readInto(root: string, path: string, problems: ManifestProblem[])
 export function serversIn(
   map: JsonValue | undefined,
   path: string,
-  warnings: ManifestProblem[],
+  report: Report,
 ): readonly (readonly [string, JsonObject])[] {
   if (map === undefined) return [];
   if (!isObject(map)) {
-    warnings.push({ path, message: 'it must be an object of servers, so it is ignored' });
+    report('warning', path, 'it must be an object of servers, so it is ignored');
     return [];
   }
   return Object.entries(map).flatMap(([name, server]) => {
     if (isObject(server)) return [[name, server as JsonObject] as const];
-    if (!/^[_$/]/.test(name))
-      warnings.push({ path: `${path}.${name}`, message: 'a server must be an object, so it is ignored' });
+    if (!/^[_$/]/.test(name)) report('warning', `${path}.${name}`, 'a server must be an object, so it is ignored');
     return [];
   });
 }

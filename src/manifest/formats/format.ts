@@ -1,17 +1,23 @@
-import type { ManifestProblem } from '../../internal/problem.js';
+import type { LeveledProblem, ManifestProblem } from '../../internal/problem.js';
 import type { ManifestContent, ManifestFormat } from '../extension.js';
 import type { JsonDocument } from './strict-json.js';
+
+/** The content of a manifest, and its problems. Without `content`, the manifest is refused for these problems. */
+export interface ManifestReading {
+  readonly content?: ManifestContent;
+  readonly problems: readonly LeveledProblem[];
+}
 
 /** A parsed manifest: its content or its problems, and its warnings. */
 export type ReadManifest = (
   | { readonly content: ManifestContent }
   | { readonly problems: readonly ManifestProblem[] }
 ) & {
-  /** Hooks that are left out, and servers of a native manifest that are left out. */
+  /** Hooks and servers that are left out. */
   readonly errors?: readonly ManifestProblem[];
   /** Parts that do not work as their author wrote them. */
   readonly warnings?: readonly ManifestProblem[];
-  /** Deviations without an effect. */
+  /** Not set by `parseManifest`. */
   readonly notes?: readonly ManifestProblem[];
 };
 
@@ -26,12 +32,10 @@ export interface Format {
   readonly id: ManifestFormat;
   /** The path of the manifest file, relative to the extension. */
   readonly file: string;
-  /** True if the format is read only when `compat` names it. */
-  readonly isOptIn: boolean;
   /** Returns true for a file of the same name that belongs to another program. Such a file is not read. */
   readonly isForeign?: (value: JsonDocument['value']) => boolean;
   /** Reads a manifest and the files that the manifest names. */
-  readonly read: (document: JsonDocument, place: ManifestPlace) => Promise<ReadManifest>;
+  readonly read: (document: JsonDocument, place: ManifestPlace) => Promise<ManifestReading>;
   /** True if a server with a `command` must have `args`. */
   readonly argsRequired: boolean;
   /** True if the front matter and the description of a skill may be missing. */

@@ -1,6 +1,6 @@
-import { isObject, type JsonValue } from '../../internal/json.js';
+import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
 import { mapTexts, replaceTexts } from '../../internal/placeholder.js';
-import { type ManifestProblem, problemsText } from '../../internal/problem.js';
+import { problemsText } from '../../internal/problem.js';
 import { problemOfRelativePath } from '../../process/files/relative-path.js';
 import type { SettingDefinition } from '../extension.js';
 import {
@@ -12,17 +12,14 @@ import {
   relativeToExtension,
   serversIn,
 } from './compat.js';
-import { type KeyRules, PLAIN_KEYS, reportKeys } from './keys.js';
+import { type KeyRules, PLAIN_KEYS, type Report, reportKeys } from './keys.js';
 import { settingEntry } from './native-schema.js';
-import { problemsOfIssues } from './schema-issue.js';
-
-type JsonObject = Readonly<Record<string, JsonValue>>;
+import { parseAs } from './schema-issue.js';
 
 /** The manifest format of Gemini CLI extensions. */
 export const gemini: CompatFormat = {
   id: 'gemini',
   file: 'gemini-extension.json',
-  isOptIn: true,
   read: (document, place) => readCompatManifest(document, place, gemini),
   readFolder: readGeminiManifest,
   argsRequired: false,
@@ -37,24 +34,23 @@ const KEYS: KeyRules = {
 };
 const CONTEXT_FILE = 'GEMINI.md';
 
-function readGeminiManifest({ manifest, workspaceDir, problems }: CompatFolder): CompatManifest {
-  const { warnings } = problems;
+function readGeminiManifest({ manifest, workspaceDir, report }: CompatFolder): CompatManifest {
   const value = replaceTexts(manifest, { '/': '/', pathSeparator: '/', workspacePath: workspaceDir });
-  reportKeys(value, KEYS, problems);
+  reportKeys(value, KEYS, { report });
   return {
     content: {
       mcpServers: Object.fromEntries(
-        serversIn(value.mcpServers, 'mcpServers', warnings).map(([name, { trust: _trust, ...server }]) => [
+        serversIn(value.mcpServers, 'mcpServers', report).map(([name, { trust: _trust, ...server }]) => [
           name,
           compatServer(splitCommand(withBraces(server))),
         ]),
       ),
-      settings: settingsOf(value.settings, warnings),
+      settings: settingsOf(value.settings, report),
       skills: [],
       skillFolders: ['skills'],
       commandPaths: [],
-      contextFiles: contextFilesOf(value.contextFileName, warnings),
-      excludedTools: excludedToolsOf(value.excludeTools, warnings),
+      contextFiles: contextFilesOf(value.contextFileName, report),
+      excludedTools: excludedToolsOf(value.excludeTools, report),
     },
     hookFiles: ['hooks/hooks.json'],
     inlineHooks: [],
@@ -76,28 +72,25 @@ function splitCommand(server: JsonObject): JsonObject {
   return { ...server, command: program, args: rest };
 }
 
-function settingsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): readonly SettingDefinition[] {
+function settingsOf(value: JsonValue | undefined, report: Report): readonly SettingDefinition[] {
   const settings = new Map<string, SettingDefinition>();
-  for (const [index, entry] of listOf(value, 'settings', warnings).entries()) {
+  for (const [index, entry] of listOf(value, 'settings', report).entries()) {
     const { name, description, envVar, sensitive } = isObject(entry) ? entry : {};
-    const { data, error } = settingEntry.safeParse({ name, description: description || name, envVar, sensitive });
-    const isTaken = data !== undefined && settings.has(data.name);
-    const problem = isTaken
-      ? `the name "${data.name}" is already used by an earlier setting`
-      : problemsText(problemsOfIssues(error?.issues ?? [], entry));
-    if (data === undefined || isTaken)
-      warnings.push({ path: `settings[${index}]`, message: `it is ignored: ${problem}` });
-    else settings.set(data.name, data);
+    const read = parseAs(settingEntry, { name, description: description || name, envVar, sensitive });
+    const ignore = (problem: string) => report('warning', `settings[${index}]`, `it is ignored: ${problem}`);
+    if ('problems' in read) ignore(problemsText(read.problems));
+    else if (settings.has(read.data.name)) ignore(`the name "${read.data.name}" is already used by an earlier setting`);
+    else settings.set(read.data.name, read.data);
   }
   return [...settings.values()];
 }
 
-function contextFilesOf(value: JsonValue | undefined, warnings: ManifestProblem[]): readonly string[] {
-  const named = value === '' ? [CONTEXT_FILE] : listOf(value ?? CONTEXT_FILE, 'contextFileName', warnings);
+function contextFilesOf(value: JsonValue | undefined, report: Report): readonly string[] {
+  const named = value === '' ? [CONTEXT_FILE] : listOf(value ?? CONTEXT_FILE, 'contextFileName', report);
   return named.flatMap((entry) => {
     const file = typeof entry === 'string' ? relativeToExtension(entry) : entry;
     const problem = typeof file === 'string' ? problemOfRelativePath(file) : 'each file must be a string';
-    if (problem !== undefined) warnings.push({ path: 'contextFileName', message: problem });
+    if (problem !== undefined) report('warning', 'contextFileName', problem);
     return typeof file === 'string' && problem === undefined ? [file] : [];
   });
 }
@@ -106,24 +99,21 @@ function contextFilesOf(value: JsonValue | undefined, warnings: ManifestProblem[
  * An entry such as `tool(arguments)` excludes only some calls. Keelson cannot tell them apart, so it excludes the whole
  * tool.
  */
-function excludedToolsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): readonly string[] {
-  return listOf(value, 'excludeTools', warnings).flatMap((tool) => {
+function excludedToolsOf(value: JsonValue | undefined, report: Report): readonly string[] {
+  const warn = (message: string) => report('warning', 'excludeTools', message);
+  return listOf(value, 'excludeTools', report).flatMap((tool) => {
     if (typeof tool !== 'string') {
-      warnings.push({ path: 'excludeTools', message: `each tool name must be a string, got ${JSON.stringify(tool)}` });
+      warn(`each tool name must be a string, got ${JSON.stringify(tool)}`);
       return [];
     }
     const [, name = tool, part] = /^([^(]+)\((.*)\)$/.exec(tool) ?? [];
-    if (part !== undefined)
-      warnings.push({
-        path: 'excludeTools',
-        message: `${tool} excludes the whole tool ${name}, because arguments are not supported`,
-      });
+    if (part !== undefined) warn(`${tool} excludes the whole tool ${name}, because arguments are not supported`);
     return [name];
   });
 }
 
-function listOf(value: JsonValue | undefined, path: string, warnings: ManifestProblem[]): readonly JsonValue[] {
+function listOf(value: JsonValue | undefined, path: string, report: Report): readonly JsonValue[] {
   if (Array.isArray(value) || typeof value === 'string') return [value].flat();
-  if (value !== undefined && value !== null) warnings.push({ path, message: 'it must be an array, so it is ignored' });
+  if (value !== undefined && value !== null) report('warning', path, 'it must be an array, so it is ignored');
   return [];
 }

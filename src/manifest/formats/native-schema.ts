@@ -3,7 +3,9 @@ import { MAX_TIMER_MS } from '../../internal/clock.js';
 import type { JsonSchema } from '../../internal/json.js';
 import { isRefusedName } from '../../process/environment.js';
 import { portableNameProblem } from '../../process/files/portable-name.js';
+import { problemOfRelativePath } from '../../process/files/relative-path.js';
 import { SKILL_NAME } from '../../skills/skill.js';
+import { expectedOf, fitsSetting } from '../settings/type.js';
 import { type KeyRules, PLAIN_KEYS } from './keys.js';
 
 const text = z.string().min(1);
@@ -13,6 +15,28 @@ const scalar = z.union([z.string(), z.number(), z.boolean()]);
 const timeout = z.number().min(1).max(MAX_TIMER_MS);
 
 const RESERVED = ['__proto__', 'constructor', 'prototype'];
+
+/** Reports the problem that `problemOf` finds in a value. */
+function problemIn<Value>(problemOf: (value: Value) => string | undefined) {
+  return z.check<Value>(({ value, issues }) => {
+    const message = problemOf(value);
+    if (message !== undefined) issues.push({ code: 'custom', message, input: value });
+  });
+}
+
+/** Reports each entry of a list whose name an earlier entry has. */
+function distinct<Entry>(nameOf: (entry: Entry) => string | undefined) {
+  return z.check<Entry[]>(({ value, issues }) => {
+    const names = new Set<string>();
+    for (const [at, entry] of value.entries()) {
+      const name = nameOf(entry);
+      const message = `the name "${name}" is already used by an earlier entry`;
+      if (name !== undefined && names.has(name))
+        issues.push({ code: 'custom', path: [at, 'name'], message, input: entry });
+      else if (name !== undefined) names.add(name);
+    }
+  });
+}
 
 function matching(max: number, pattern: RegExp, rule: string) {
   return z.string().min(1).max(max).regex(pattern, rule);
@@ -28,10 +52,7 @@ function named(max: number, pattern: RegExp, rule: string) {
 
 /** Schema of a name that may also become a file name or a command argument, on any platform. */
 function portable(max: number, pattern: RegExp, rule: string) {
-  return matching(max, pattern, rule).superRefine((value, context) => {
-    const message = portableNameProblem(value);
-    if (message !== undefined) context.addIssue({ code: 'custom', message });
-  });
+  return matching(max, pattern, rule).check(problemIn(portableNameProblem));
 }
 
 const extensionName = portable(
@@ -119,20 +140,34 @@ const defaultValue = z
   .optional();
 
 /** Schema of a setting, shared by all formats. */
-export const settingEntry = z.object({
-  name: label,
-  description: text,
-  envVar: z
-    .string()
-    .regex(/^[A-Za-z_]\w*$/, 'a variable name must consist of letters, digits and "_"')
-    .refine((name) => !isRefusedName(name), 'this variable can make another program run: choose a variable of your own')
-    .optional(),
-  sensitive: z.boolean().optional().meta({ description: 'If true, the value is redacted in logs.' }),
-  required: z.boolean().optional(),
-  type: z.enum(['string', 'number', 'boolean']).optional(),
-  default: defaultValue,
-  enum: z.array(scalar).min(1).optional(),
-});
+export const settingEntry = z
+  .object({
+    name: label,
+    description: text,
+    envVar: z
+      .string()
+      .regex(/^[A-Za-z_]\w*$/, 'a variable name must consist of letters, digits and "_"')
+      .refine(
+        (name) => !isRefusedName(name),
+        'this variable can make another program run: choose a variable of your own',
+      )
+      .optional(),
+    sensitive: z.boolean().optional().meta({ description: 'If true, the value is redacted in logs.' }),
+    required: z.boolean().optional(),
+    type: z.enum(['string', 'number', 'boolean']).optional(),
+    default: defaultValue,
+    enum: z.array(scalar).min(1).optional(),
+  })
+  .check(({ value: setting, issues }) => {
+    const values = [
+      [['default'], setting.default] as const,
+      ...(setting.enum ?? []).map((choice, at) => [['enum', at], choice] as const),
+    ];
+    for (const [path, input] of values) {
+      if (input === undefined || fitsSetting(setting, input)) continue;
+      issues.push({ code: 'custom', path: [...path], message: `it must be ${expectedOf(setting)}`, input });
+    }
+  });
 
 const parameterFields = {
   description: z.string().optional(),
@@ -177,15 +212,28 @@ export const manifestSchema = z.looseObject({
           timeout: timeout.optional().meta({ description: 'Time limit in milliseconds of each hook without its own.' }),
           hooks: z.array(hookEntry).optional().meta({ description: 'An array of hooks that name their `event`.' }),
         })
-        .catchall(z.array(hookUnderEvent)),
+        .catchall(z.array(hookUnderEvent))
+        .check(({ value: { timeout: _timeout, hooks: _hooks, ...byEvent }, issues }) => {
+          for (const [key, list] of Object.entries(byEvent)) {
+            for (const [at, { event = key }] of list.entries()) {
+              if (event === key) continue;
+              const message = `it must be ${JSON.stringify(key)}, the event that lists it, got ${JSON.stringify(event)}`;
+              issues.push({ code: 'custom', path: [key, at, 'event'], message, input: event });
+            }
+          }
+        }),
     ])
     .optional()
     .meta({
       description: 'An array of hooks, or an object with `timeout` and either an array per event or one array `hooks`.',
     }),
-  settings: z.array(settingEntry).optional(),
+  settings: z
+    .array(settingEntry)
+    .check(distinct(({ name }) => name))
+    .optional(),
   skills: z
-    .array(z.union([skillEntry, text]))
+    .array(z.union([skillEntry, text.check(problemIn(problemOfRelativePath))]))
+    .check(distinct((skill) => (typeof skill === 'string' ? undefined : skill.name.toLowerCase())))
     .optional()
     .meta({ description: 'Skills, or paths of directories whose subdirectories contain a SKILL.md.' }),
 });
@@ -193,13 +241,17 @@ export const manifestSchema = z.looseObject({
 /** The content of a `manifest.json`. */
 export type ManifestFile = z.infer<typeof manifestSchema>;
 
-/** The keys of each kind of object in a manifest. */
-export const KEYS = {
-  manifest: keysOf(manifestSchema, PLAIN_KEYS),
-  hook: keysOf(hookEntry, ['description', 'title']),
-  setting: keysOf(settingEntry, ['title']),
-  skill: keysOf(skillEntry, ['title', 'tags']),
-  parameter: keysOf(parameterEntry, ['title', 'type', 'enum']),
+/** The keys of a manifest and of the objects in it. */
+export const KEYS: KeyRules = {
+  ...keysOf(manifestSchema, PLAIN_KEYS),
+  entries: {
+    hooks: keysOf(hookEntry, ['description', 'title']),
+    settings: keysOf(settingEntry, ['title']),
+    skills: {
+      ...keysOf(skillEntry, ['title', 'tags']),
+      entries: { parameters: keysOf(parameterEntry, ['title', 'type', 'enum']) },
+    },
+  },
 };
 
 function keysOf({ shape }: { readonly shape: object }, plain: readonly string[]): KeyRules {

@@ -1,24 +1,18 @@
-import { isObject } from '../../internal/json.js';
-import { nearestName } from '../../internal/options/nearest-name.js';
-import type { ManifestProblem } from '../../internal/problem.js';
-import { lossText } from '../../internal/read-json.js';
-import { missingPaths, problemOfRelativePath } from '../../process/files/relative-path.js';
-import { HOOK_EVENTS, isHookEvent } from '../../programs/hook-event.js';
-import type { ManifestContent, ManifestHook, ManifestSkill, SettingDefinition } from '../extension.js';
+import type { LeveledProblem, ManifestProblem } from '../../internal/problem.js';
+import { missingPaths } from '../../process/files/relative-path.js';
+import type { ManifestContent, ManifestHook, ManifestSkill } from '../extension.js';
 import { createReferenceFinder, type ReferenceFinder } from '../settings/reference.js';
-import { expectedOf, fitsSetting } from '../settings/type.js';
-import type { Format, ManifestPlace, ReadManifest } from './format.js';
+import type { Format, ManifestPlace, ManifestReading, ReadManifest } from './format.js';
 import { reportKeys } from './keys.js';
 import { KEYS, type ManifestFile, manifestSchema } from './native-schema.js';
 import { problemOfHook, serverProblems, serverWarnings, settingInHook } from './refused.js';
-import { problemsOfIssues } from './schema-issue.js';
-import { type JsonDocument, parseJsonObject } from './strict-json.js';
+import { parseAs } from './schema-issue.js';
+import { type JsonDocument, lossesOf, parseJsonObject } from './strict-json.js';
 
 /** The manifest format of Keelson. */
 export const native: Format = {
   id: 'native',
   file: 'manifest.json',
-  isOptIn: false,
   // Bundles of MCP servers and browser extensions have this key in a `manifest.json` of their own.
   isForeign: (value) => Object.hasOwn(value, 'manifest_version'),
   read: readPackage,
@@ -27,127 +21,84 @@ export const native: Format = {
   hasDataFolder: false,
 };
 
-async function readPackage(document: JsonDocument, { root }: ManifestPlace): Promise<ReadManifest> {
-  const read = readNativeManifest(document);
-  if (!('content' in read)) return read;
-  const missing = await missingPaths(root, { paths: read.content.skillFolders.slice(1), key: 'skills' });
-  return { ...read, warnings: [...(read.warnings ?? []), ...missing] };
+async function readPackage(document: JsonDocument, { root }: ManifestPlace): Promise<ManifestReading> {
+  const { content, problems } = readNativeManifest(document);
+  if (content === undefined) return { problems };
+  const missing = await missingPaths(root, { paths: content.skillFolders.slice(1), key: 'skills' });
+  return { content, problems: [...problems, ...leveled('warning', missing)] };
 }
 
-/** Parses the content of a `manifest.json`. */
-export function readNativeManifest({ value, lost: found }: JsonDocument): ReadManifest {
-  const lost = found.map(({ path, key }) => ({ path, message: lossText(key, true) }));
-  const parsed = manifestSchema.safeParse(value);
-  if (!parsed.success) return { problems: [...lost, ...problemsOfIssues(parsed.error.issues, value)] };
+function readNativeManifest(document: JsonDocument): ManifestReading {
+  const { value } = document;
+  const lost = lossesOf(document, true);
+  const parsed = parseAs(manifestSchema, value);
+  if ('problems' in parsed) return { problems: leveled('error', [...lost, ...parsed.problems]) };
   const file = parsed.data;
-  const { settings = [] } = file;
-  const findSettings = createReferenceFinder(settings);
+  const findSettings = createReferenceFinder(file.settings ?? []);
   const hooks = hooksOf(file);
-  const refused = hooks.flatMap((hook) => refusedHook(hook));
-  const usable = hooks.filter((hook) => !refused.some((one) => one.hook === hook));
-  const content = contentOf(file, usable, refused);
-  const problems = [
+  const refusals = [
     ...lost,
-    ...hooks.flatMap(eventProblems),
-    ...settings.flatMap(settingProblems),
-    ...repeatedNames(settings, 'settings', ({ name }) => name),
-    ...skillProblems(file, findSettings),
+    ...(file.skills ?? []).flatMap((skill, index) => promptProblems(skill, index, findSettings)),
     ...hooks.flatMap((hook) => hookProblems(hook, findSettings)),
   ];
-  return problems.length > 0
-    ? { problems }
-    : {
-        content,
-        errors: [...refused.map(({ problem }) => problem), ...serverProblems(content)],
-        warnings: unknownKeys(value),
-      };
+  if (refusals.length > 0) return { problems: leveled('error', refusals) };
+  const refused = new Map(hooks.flatMap((hook) => refusalOf(hook)));
+  const content = contentOf(file, hooks, (hook) => refused.has(hook));
+  const problems = leveled('error', [...refused.values(), ...serverProblems(content)]);
+  reportKeys(value, KEYS, { report: (_level, path, message) => problems.push({ level: 'warning', path, message }) });
+  return { content, problems };
 }
 
-function unknownKeys(value: JsonDocument['value']): readonly ManifestProblem[] {
-  const warnings: ManifestProblem[] = [];
-  const lists = { errors: warnings, warnings, notes: warnings };
-  const { hooks, settings, skills } = value;
-  reportKeys(value, KEYS.manifest, lists);
-  const hookLists = isObject(hooks) ? entriesOf(hooks, ['hooks']) : [{ at: ['hooks'], entry: hooks }];
-  for (const { at, entry: list } of hookLists.filter(({ entry }) => Array.isArray(entry))) {
-    for (const hook of entriesOf(list, at)) reportKeys(hook.entry, KEYS.hook, { ...lists, at: hook.at });
-  }
-  for (const { at, entry } of entriesOf(settings, ['settings'])) reportKeys(entry, KEYS.setting, { ...lists, at });
-  for (const { at, entry: skill } of entriesOf(skills, ['skills'])) {
-    reportKeys(skill, KEYS.skill, { ...lists, at });
-    const parameters = isObject(skill) ? skill.parameters : undefined;
-    for (const { at: path, entry } of entriesOf(parameters, [...at, 'parameters'])) {
-      reportKeys(entry, KEYS.parameter, { ...lists, at: path });
-    }
-  }
-  return warnings;
+function leveled(level: LeveledProblem['level'], problems: readonly ManifestProblem[]): LeveledProblem[] {
+  return problems.map(({ path, message }) => ({ level, path, message }));
 }
 
-function entriesOf(values: unknown, at: readonly PropertyKey[]) {
-  if (Array.isArray(values)) return values.map((entry: unknown, index) => ({ at: [...at, index], entry }));
-  return isObject(values) ? Object.entries(values).map(([key, entry]) => ({ at: [...at, key], entry })) : [];
-}
-
-function contentOf(file: ManifestFile, hooks: readonly PlacedHook[], refused: readonly RefusedHook[]): ManifestContent {
+/** Returns the content of the manifest without the refused hooks. */
+function contentOf(
+  file: ManifestFile,
+  hooks: readonly PlacedHook[],
+  isRefused: (hook: PlacedHook) => boolean,
+): ManifestContent {
   const { name, version, description, settings = [], skills = [] } = file;
-  const unreadGuards = refused.filter(({ hook }) => hook.onFailure === 'block').map(({ hook }) => hook.name);
+  const unreadGuards = hooks.filter((hook) => isRefused(hook) && hook.onFailure === 'block');
   return {
     name,
     version,
     description,
     settings,
     mcpServers: (file.mcpServers ?? {}) as ManifestContent['mcpServers'],
-    hooks: hooks.map(({ at: _at, key: _key, ...hook }) => hook),
+    hooks: hooks.filter((hook) => !isRefused(hook)).map(({ at: _at, ...hook }) => hook),
     skills: skills.filter((skill) => typeof skill !== 'string'),
     skillFolders: ['skills', ...skills.filter((skill) => typeof skill === 'string')],
     commandPaths: [],
     contextFiles: [],
     excludedTools: [],
-    unreadGuards: unreadGuards.length > 0 ? unreadGuards : undefined,
+    unreadGuards: unreadGuards.length > 0 ? unreadGuards.map((hook) => hook.name) : undefined,
   };
-}
-
-/** A hook that cannot be registered. The other hooks of the manifest stay. */
-interface RefusedHook {
-  readonly hook: PlacedHook;
-  readonly problem: ManifestProblem;
 }
 
 interface PlacedHook extends ManifestHook {
   readonly at: string;
-  /** The event key that contains the hook in the file. */
-  readonly key: string;
 }
 
 function hooksOf({ hooks = [] }: ManifestFile): readonly PlacedHook[] {
-  if (Array.isArray(hooks)) return hooks.map((hook, index) => ({ ...hook, at: `hooks[${index}]`, key: hook.event }));
+  if (Array.isArray(hooks)) return hooks.map((hook, index) => ({ ...hook, at: `hooks[${index}]` }));
   const { timeout, hooks: listed = [], ...byEvent } = hooks;
   const placed: readonly PlacedHook[] = [
-    ...listed.map((hook, index) => ({ ...hook, at: `hooks.hooks[${index}]`, key: hook.event })),
+    ...listed.map((hook, index) => ({ ...hook, at: `hooks.hooks[${index}]` })),
     ...Object.entries(byEvent).flatMap(([key, list]) =>
-      list.map((hook, index) => ({ ...hook, event: hook.event ?? key, at: `hooks.${key}[${index}]`, key })),
+      list.map((hook, index) => ({ ...hook, event: key, at: `hooks.${key}[${index}]` })),
     ),
   ];
   return timeout === undefined ? placed : placed.map((hook) => ({ timeout, ...hook }));
 }
 
-function eventProblems({ at, event, key }: PlacedHook): ManifestProblem[] {
-  const message = `it must be ${JSON.stringify(key)}, the event that lists it, got ${JSON.stringify(event)}`;
-  return event === key ? [] : [{ path: `${at}.event`, message }];
-}
-
-function refusedHook(hook: PlacedHook): RefusedHook[] {
-  const { at, key: _key, ...own } = hook;
-  const message = unknownEvent(hook) ?? problemOfHook(own);
+/** Returns the hook with the reason why it cannot be registered. The other hooks of the manifest stay. */
+function refusalOf(hook: PlacedHook): (readonly [PlacedHook, ManifestProblem])[] {
+  const { at, ...own } = hook;
+  const message = problemOfHook(own);
   if (message === undefined) return [];
-  return [{ hook, problem: { path: at, message: `the hook "${hook.name}" is ignored: ${message}` } }];
-}
-
-function unknownEvent({ event }: PlacedHook): string | undefined {
-  if (isHookEvent(event)) return undefined;
-  const near = nearestName(event, HOOK_EVENTS);
-  const hint = near === undefined ? `known events are ${HOOK_EVENTS.join(', ')}` : `did you mean "${near}"?`;
-  return `unknown event ${JSON.stringify(event)}; ${hint}`;
+  return [[hook, { path: at, message: `the hook "${hook.name}" is ignored: ${message}` }]];
 }
 
 function hookProblems(hook: PlacedHook, findSettings: ReferenceFinder): ManifestProblem[] {
@@ -155,58 +106,19 @@ function hookProblems(hook: PlacedHook, findSettings: ReferenceFinder): Manifest
   return message === undefined ? [] : [{ path: `${hook.at}.command`, message }];
 }
 
-function repeatedNames<T>(
-  entries: readonly T[],
-  list: string,
-  nameOf: (entry: T) => string | undefined,
-): ManifestProblem[] {
-  const seen = new Set<string>();
-  return entries.flatMap((entry, index) => {
-    const name = nameOf(entry);
-    const isTaken = name !== undefined && seen.has(name);
-    if (name !== undefined) seen.add(name);
-    return isTaken
-      ? [{ path: `${list}[${index}].name`, message: `the name "${name}" is already used by an earlier entry` }]
-      : [];
-  });
-}
-
-function settingProblems(setting: SettingDefinition, index: number) {
-  const at = `settings[${index}]`;
-  const problems: ManifestProblem[] = [];
-  if (setting.default !== undefined && !fitsSetting(setting, setting.default)) {
-    problems.push({ path: `${at}.default`, message: `it must be ${expectedOf(setting)}` });
-  }
-  setting.enum?.forEach((choice, position) => {
-    if (!fitsSetting(setting, choice))
-      problems.push({ path: `${at}.enum[${position}]`, message: `it must be ${expectedOf(setting)}` });
-  });
-  return problems;
-}
-
-function skillProblems({ skills = [] }: ManifestFile, findSettings: ReferenceFinder): ManifestProblem[] {
-  const problems = skills.flatMap((skill, index) => {
-    const at = `skills[${index}]`;
-    if (typeof skill === 'string') {
-      const message = problemOfRelativePath(skill);
-      return message === undefined ? [] : [{ path: at, message }];
-    }
-    return promptProblems(skill, findSettings).map((message) => ({ path: `${at}.prompt`, message }));
-  });
-  return [
-    ...repeatedNames(skills, 'skills', (skill) => (typeof skill === 'string' ? undefined : skill.name.toLowerCase())),
-    ...problems,
-  ];
-}
-
 /** Reports references to settings in a prompt, because the model reads the prompt. */
-function promptProblems({ prompt, parameters = [] }: ManifestSkill, findSettings: ReferenceFinder): string[] {
-  const own = new Set(parameters.map(({ name }) => `{{${name}}}`));
-  return findSettings(prompt)
-    .filter(({ text }) => !own.has(text.replace(/\s/g, '')))
-    .map(
-      ({ text, setting }) => `${text} would show the setting "${setting.name}" to the model: remove it from the prompt`,
-    );
+function promptProblems(
+  skill: ManifestSkill | string,
+  index: number,
+  findSettings: ReferenceFinder,
+): ManifestProblem[] {
+  if (typeof skill === 'string') return [];
+  const own = new Set((skill.parameters ?? []).map(({ name }) => `{{${name}}}`));
+  const found = findSettings(skill.prompt).filter(({ text }) => !own.has(text.replace(/\s/g, '')));
+  return found.map(({ text, setting }) => {
+    const message = `${text} would show the setting "${setting.name}" to the model: remove it from the prompt`;
+    return { path: `skills[${index}].prompt`, message };
+  });
 }
 
 /**
@@ -219,7 +131,9 @@ function promptProblems({ prompt, parameters = [] }: ManifestSkill, findSettings
  */
 export function parseManifest(text: string): ReadManifest {
   const json = parseJsonObject(new TextEncoder().encode(text));
-  if ('problems' in json) return json;
-  const read = readNativeManifest(json);
-  return 'content' in read ? { ...read, warnings: [...(read.warnings ?? []), ...serverWarnings(read.content)] } : read;
+  const { content, problems }: ManifestReading = 'problems' in json ? json : readNativeManifest(json);
+  const of = (wanted: LeveledProblem['level']) =>
+    problems.filter(({ level }) => level === wanted).map(({ path, message }) => ({ path, message }));
+  if (content === undefined) return { problems: of('error') };
+  return { content, errors: of('error'), warnings: [...of('warning'), ...serverWarnings(content)] };
 }

@@ -4,11 +4,25 @@ import { type ManifestProblem, pathText } from '../../internal/problem.js';
 type Issue = z.core.$ZodIssue;
 
 /**
- * Converts schema issues to problems with paths. For a union it reports only the issues of the branch that matches the
- * value's type.
+ * Returns the value as the schema converts it, or a problem for each issue. For a union it reports only the issues of
+ * the branch that matches the value's type.
  */
-export function problemsOfIssues(issues: readonly Issue[], value: unknown): readonly ManifestProblem[] {
-  return issues.flatMap((issue) => flatten(issue)).map((issue) => problemOf(issue, value));
+export function parseAs<Data>(
+  schema: z.ZodType<Data>,
+  value: unknown,
+): { readonly data: Data } | { readonly problems: readonly ManifestProblem[] } {
+  const { data, error } = schema.safeParse(value, { error: messageOf });
+  if (error === undefined) return { data };
+  const issues = error.issues.flatMap((issue) => flatten(issue));
+  return { problems: issues.map(({ path, message }) => ({ path: pathText(path), message })) };
+}
+
+/** Returns undefined for an issue whose message the schema or `zod` sets. */
+function messageOf(issue: z.core.$ZodRawIssue): string | undefined {
+  const { code, input } = issue;
+  if (input === undefined) return 'it is missing';
+  if (code !== 'too_big' || typeof input !== 'string') return undefined;
+  return `it must have at most ${issue.maximum} characters, got ${input.length}: shorten it`;
 }
 
 function flatten(issue: Issue, above: readonly PropertyKey[] = []): readonly Issue[] {
@@ -23,26 +37,4 @@ function flatten(issue: Issue, above: readonly PropertyKey[] = []): readonly Iss
 /** True if the value has another type than this branch of the union. */
 function isOtherKind(issue: Issue): boolean {
   return issue.path.length === 0 && issue.code === 'invalid_type';
-}
-
-function problemOf(issue: Issue, value: unknown): ManifestProblem {
-  const { path, message } = issue;
-  const given = valueAt(value, path);
-  const isMissing = given === undefined && message.startsWith('Invalid input');
-  return { path: pathText(path), message: isMissing ? 'it is missing' : (lengthProblem(issue, given) ?? message) };
-}
-
-function lengthProblem(issue: Issue, given: unknown): string | undefined {
-  if (issue.code !== 'too_big' || typeof given !== 'string') return undefined;
-  return `it must have at most ${issue.maximum} characters, got ${given.length}: shorten it`;
-}
-
-function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>(
-    (inner, step) =>
-      typeof inner === 'object' && inner !== null && Object.hasOwn(inner, step)
-        ? (inner as Record<PropertyKey, unknown>)[step]
-        : undefined,
-    value,
-  );
 }

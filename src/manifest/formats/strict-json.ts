@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isObject, type JsonValue } from '../../internal/json.js';
-import { type ManifestProblem, pathText } from '../../internal/problem.js';
+import { type LeveledProblem, type ManifestProblem, pathText } from '../../internal/problem.js';
 import { type LostKey, lossText, readJson } from '../../internal/read-json.js';
 import { exactText, readBytes } from '../../process/files/file-bytes.js';
 import { resolveInside } from '../../process/files/relative-path.js';
@@ -8,18 +8,13 @@ import { resolveInside } from '../../process/files/relative-path.js';
 const MAX_JSON_BYTES = 1_048_576;
 
 /** A JSON object, or the problems of its source. */
-export type ParsedJson = JsonDocument | { readonly problems: readonly ManifestProblem[] };
-
-/** A key that is dropped. The message says that the rest of the document is used. */
-interface LostMember extends ManifestProblem {
-  readonly key: LostKey;
-}
+export type ParsedJson = JsonDocument | { readonly problems: readonly LeveledProblem[] };
 
 /** A parsed JSON object. */
 export interface JsonDocument {
   readonly value: { readonly [key: string]: JsonValue };
   /** Keys that are dropped: `__proto__`, and every earlier duplicate of a key. */
-  readonly lost: readonly LostMember[];
+  readonly lost: readonly LostKey[];
 }
 
 /** Reads a JSON file in the directory of an extension package. Resolves to undefined if the file is missing. */
@@ -38,12 +33,16 @@ export function parseJsonObject(bytes: Uint8Array): ParsedJson {
   const read = readJson(text);
   if ('problem' in read) return wrong(read.problem);
   if (!isObject(read.value)) return wrong('it must be a JSON object');
-  const lost = read.lost.map((key) => ({ path: pathText(key.path), message: lossText(key), key }));
-  return { value: read.value as JsonDocument['value'], lost };
+  return { value: read.value as JsonDocument['value'], lost: read.lost };
+}
+
+/** Returns a problem for each dropped key. With `isRefused`, the message says that the whole file is not used. */
+export function lossesOf({ lost }: JsonDocument, isRefused = false): readonly ManifestProblem[] {
+  return lost.map((key) => ({ path: pathText(key.path), message: lossText(key, isRefused) }));
 }
 
 function wrong(message: string): ParsedJson {
-  return { problems: [{ path: '', message }] };
+  return { problems: [{ level: 'error', path: '', message }] };
 }
 
 function decode(bytes: Uint8Array): string | { problem: string } {

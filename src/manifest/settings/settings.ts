@@ -125,10 +125,8 @@ export function mergeConfiguration(
   host: Readonly<Record<string, unknown>>,
   resolved: ReadonlyMap<string, { readonly settings: ResolvedSettings }>,
 ): Readonly<Record<string, unknown>> {
-  const own = storedSettings(host);
   const merged = [...resolved].map(([name, { settings }]) => [name, Object.fromEntries(settings.values)] as const);
-  const others = Object.entries(own).filter(([name]) => !resolved.has(name));
-  return { ...host, extensions: Object.fromEntries([...others, ...merged]) };
+  return { ...host, extensions: { ...storedSettings(host), ...Object.fromEntries(merged) } };
 }
 
 function storedSettings(config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

@@ -100,11 +100,12 @@ function kindOf(input: unknown): string {
   return input === null ? 'null' : typeof input;
 }
 
-/** A tool result after all plugins. */
-export interface PassedResult {
+/** A tool call and its result, as plugins see them. */
+interface ShownResult {
+  readonly call: PluginCall;
   readonly result: ToolExecutionResult;
   /** True if a plugin failed. The original result must then stay hidden. */
-  readonly isWithheld: boolean;
+  readonly isWithheld?: boolean;
 }
 
 /**
@@ -114,31 +115,21 @@ export interface PassedResult {
  */
 export async function passAfter(
   parts: readonly PluginPart[],
-  shown: { readonly call: PluginCall; readonly result: ToolExecutionResult },
+  first: ShownResult,
   calling: PluginCalling,
-): Promise<PassedResult> {
-  const { call } = shown;
-  let { result } = shown;
-  let isWithheld = false;
-  for (const part of parts) {
-    if (part.afterTool === undefined) continue;
-    const answer = await askAfter(part, { call, result }, calling);
-    if (answer === undefined) isWithheld = true;
-    result = answer ?? {
-      content: `Plugin "${part.name}" failed after tool "${call.name}", so the result is withheld.`,
-      isError: true,
-    };
+): Promise<ShownResult> {
+  let shown = first;
+  for (const part of parts.filter(({ afterTool }) => afterTool !== undefined)) {
+    const result = await askAfter(part, shown, calling);
+    const content = `Plugin "${part.name}" failed after tool "${first.call.name}", so the result is withheld.`;
+    shown =
+      result === undefined ? { ...shown, result: { content, isError: true }, isWithheld: true } : { ...shown, result };
   }
-  return { result, isWithheld };
+  return shown;
 }
 
 /** Passes a tool result to one plugin. Resolves to undefined if the plugin fails. Rejects only if the signal aborts. */
-async function askAfter(
-  part: PluginPart,
-  shown: { readonly call: PluginCall; readonly result: ToolExecutionResult },
-  calling: PluginCalling,
-): Promise<ToolExecutionResult | undefined> {
-  const { call, result } = shown;
+async function askAfter(part: PluginPart, { call, result }: ShownResult, calling: PluginCalling) {
   try {
     const copy = { ...call, input: cloneData(call.input) };
     const what = `afterToolExecute of plugin "${part.name}"`;

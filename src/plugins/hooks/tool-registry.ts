@@ -2,8 +2,8 @@ import { AgentClosedError } from '../../errors.js';
 import type { LoaderHost } from '../../lifecycle/lifecycle.js';
 import type { Tool } from '../../tools/tool.js';
 import { PluginConflictError } from '../error.js';
-import type { PluginToolRegistry } from '../plugin.js';
-import { executeTool } from './execute-tool.js';
+import type { AgentTool, PluginToolRegistry } from '../plugin.js';
+import { executeTool, type ToolExecution } from './execute-tool.js';
 import type { HookManager, PluginHookManager } from './hook-manager.js';
 import type { PluginPart } from './part.js';
 import { shownTool, toTool } from './tool.js';
@@ -18,17 +18,23 @@ import { shownTool, toTool } from './tool.js';
  * const { content } = await registry.execute('weather', { city: 'Bergen' });
  */
 export function createToolRegistry(hookManager?: HookManager): PluginToolRegistry {
-  const tools = new Map<string, Tool>();
+  const tools: Tool[] = [];
+  const register = (tool: AgentTool) => {
+    const added = toTool(tool, 'registry');
+    if (tools.some(({ name }) => name === added.name))
+      throw new PluginConflictError(`A tool named "${added.name}" is already registered. Choose another name.`);
+    tools.push(added);
+  };
+  return { ...registryOver({ tools: () => tools, hooks: hookManager }), register };
+}
+
+/** Returns the members of a tool registry that read and run tools. If several tools have one name, the last is used. */
+function registryOver(execution: ToolExecution): Omit<PluginToolRegistry, 'register'> {
+  const { tools } = execution;
   return {
-    list: () => [...tools.keys()],
-    get: (name) => shownTool(tools.get(name)),
-    register(tool) {
-      const added = toTool(tool, 'registry');
-      if (tools.has(added.name))
-        throw new PluginConflictError(`A tool named "${added.name}" is already registered. Choose another name.`);
-      tools.set(added.name, added);
-    },
-    execute: (name, input) => executeTool({ name, input }, { tools: () => [...tools.values()], hooks: hookManager }),
+    list: () => [...new Set(tools().map(({ name }) => name))],
+    get: (name) => shownTool(tools().findLast((tool) => tool.name === name)),
+    execute: (name, input) => executeTool({ name, input }, execution),
   };
 }
 
@@ -52,11 +58,8 @@ export class AgentTools {
 
   registryOf(owner: PluginPart): PluginToolRegistry {
     return {
-      list: () => [...new Set(this.all().map(({ name }) => name))],
-      get: (name) => shownTool(this.all().findLast((tool) => tool.name === name)),
+      ...registryOver({ tools: () => this.all(), hooks: this.manager, agent: this.host }),
       register: (tool) => this.register(toTool(tool, `plugin ${owner.name}`), owner),
-      execute: (name, input) =>
-        executeTool({ name, input }, { tools: () => this.all(), hooks: this.manager, agent: this.host }),
     };
   }
 

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { isObject } from '../../internal/json.js';
 import { readJson } from '../../internal/read-json.js';
 import { readText } from '../../process/files/file-bytes.js';
-import { pathOf } from '../entry.js';
 import { PluginLoadError } from '../error.js';
 import type { PluginEntry } from '../plugin.js';
 import { exportedPath } from './package-exports.js';
@@ -50,6 +50,12 @@ export async function locatePlugin(entry: PluginEntry, folder: string): Promise<
   }
   const wanted = subpath === undefined ? '.' : `./${subpath}`;
   return { ...(await locateInFolder(installed, wanted)), isInstalled: true };
+}
+
+/** Returns the path of an entry, which may be a path or a `file:` URL. */
+export function pathOf({ path }: PluginEntry, folder: string): string {
+  const isUrl = path.startsWith('file:') && URL.canParse(path) && new URL(path).host === '';
+  return isUrl ? fileURLToPath(path) : resolve(folder, path);
 }
 
 /** Resolves `.`, or a subpath such as `./guard`, in the directory of a package. */

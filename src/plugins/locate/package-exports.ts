@@ -3,19 +3,8 @@ import { isObject } from '../../internal/json.js';
 /** The `exports` of a package.json as an object of subpaths, such as `.` and `./guard`. */
 type Subpaths = Readonly<Record<string, unknown>>;
 
-/**
- * The `exports` conditions that apply to `import` in this runtime. Node applies `module-sync` if `require` supports ES
- * modules.
- */
-const CONDITIONS: ReadonlySet<string> = new Set([
-  ...('bun' in process.versions ? ['bun'] : []),
-  ...('deno' in process.versions ? ['deno'] : []),
-  ...('require_module' in process.features && process.features.require_module ? ['module-sync'] : []),
-  'node',
-  'import',
-  'node-addons',
-  'default',
-]);
+/** The conditions in `exports` that apply. */
+const CONDITIONS: ReadonlySet<string> = new Set(['node', 'import', 'default']);
 
 /**
  * Returns the relative path that a package's `exports` map a subpath to. Follows the rules of Node: exact names first,
