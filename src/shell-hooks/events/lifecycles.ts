@@ -149,7 +149,7 @@ async function reportFailure(error: unknown, run: RunContext, parts: HookParts):
       event: 'run_failed',
       ...idsOf(run),
       value: undefined,
-      describe: () => ({ data: { error: message }, flat: { error: message } }),
+      describe: () => ({ data: { error: message } }),
     });
   }
   await closeRun(run, parts);

@@ -48,12 +48,11 @@ export async function afterTools(
   parts: HookParts,
 ): Promise<EntryAction | undefined> {
   const data = { tool_calls: calls.map(({ id, name, args }) => ({ id, name, args: args ?? null })) };
-  const shown = calls.map(({ id, name, args }) => ({ tool_name: name, tool_input: args ?? null, tool_use_id: id }));
   const outcome = await parts.runner.runEvent({
     event: 'after_tools',
     ...parts.runs.of(run).context,
     value: undefined,
-    describe: () => ({ data, flat: { tool_calls: shown } }),
+    describe: () => ({ data }),
   });
   return takeEntry(outcome, run, parts);
 }

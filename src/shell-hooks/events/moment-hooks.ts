@@ -2,8 +2,7 @@ import { hookRunOf, type Moment } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { HookEvent } from '../../programs/hook-event.js';
 import type { HookEventContext } from '../hook/event-context.js';
-import { APPROVAL } from '../run/agent-fields.js';
-import { beforeToolFields, receivedArgs } from '../run/tool-fields.js';
+import { callData, receivedArgs } from '../run/tool-fields.js';
 import { type HookParts, idsOf } from './run-state.js';
 
 type CallMoment = Extract<Moment, { call: object }>;
@@ -54,13 +53,14 @@ function runLater(run: RunContext, notice: () => Promise<void>, { notices }: Hoo
 /** Runs the `notification` hooks for a question for approval. A cancellation has no effect. */
 async function notify(run: RunContext, { call, reason }: CallMoment, parts: HookParts): Promise<void> {
   const { runner, pending, logger } = parts;
-  const fields = { message: reason, title: 'Approval', notification_type: APPROVAL };
+  const type = 'permission_prompt';
+  const data = { message: reason, title: 'Approval', notification_type: type, tool_name: call.name };
   const outcome = await runner.runEvent({
     event: 'notification',
     ...idsOf(run),
     value: undefined,
-    source: APPROVAL,
-    describe: () => ({ data: { ...fields, tool_name: call.name }, flat: fields }),
+    source: type,
+    describe: () => ({ data }),
   });
   pending.keep(run.session?.id, outcome.modelTexts);
   const { cancelledBy: hookName } = outcome;
@@ -93,14 +93,13 @@ function callContext(event: HookEvent, run: RunContext, { call, reason }: CallMo
     run.tools.find((tool) => tool.name === name),
     input,
   );
-  const { data, flat } = beforeToolFields({ id, name, args });
   return {
     event,
     ...idsOf(run),
     value: undefined,
     tool: name,
     args,
-    describe: () => ({ data: { ...data, reason }, flat: { ...flat, reason } }),
+    describe: () => ({ data: { ...callData({ id, name, args }), reason } }),
   };
 }
 
@@ -113,7 +112,6 @@ async function beforeCompaction(run: RunContext, parts: HookParts): Promise<stri
 }
 
 function compactionContext(event: HookEvent, run: RunContext): HookEventContext<undefined> {
-  const data = { trigger: 'auto' };
-  const flat = event === 'before_compaction' ? { ...data, custom_instructions: '' } : data;
-  return { event, ...idsOf(run), value: undefined, source: 'auto', describe: () => ({ data, flat }) };
+  const trigger = 'auto';
+  return { event, ...idsOf(run), value: undefined, source: trigger, describe: () => ({ data: { trigger } }) };
 }

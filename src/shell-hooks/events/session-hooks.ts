@@ -40,7 +40,7 @@ async function startSession(session: SessionInfo, { runner, pending, signal }: H
     sessionId: session.id,
     transcript: () => ({ people: () => session.allMessages() }),
     value: undefined,
-    describe: () => ({ data: { session_id: session.id }, flat: { source } }),
+    describe: () => ({ data: { session_id: session.id } }),
     source,
     signal,
   });
@@ -61,7 +61,7 @@ async function endSession(session: SessionInfo, { runner, logger }: HookParts): 
     sessionId: session.id,
     transcript: () => ({ people: () => session.allMessages() }),
     value: undefined,
-    describe: () => ({ data: { session_id: session.id, messages }, flat: { reason: 'other' } }),
+    describe: () => ({ data: { session_id: session.id, messages } }),
     source: 'other',
   });
   const { cancelledBy: hookName, reason, modelTexts } = outcome;

@@ -3,7 +3,6 @@ import type { AgentLifecycle, ToolCallRequest } from '../../lifecycle/lifecycle.
 import { contentText, type WaitingRun } from '../../model/message.js';
 import type { Subagent } from '../hook/event-context.js';
 import { hookMessage } from '../hook/text.js';
-import { endedSubagentFields, subagentFields } from '../run/agent-fields.js';
 import type { HookEventResult } from '../run/outcome.js';
 import { receivedArgs } from '../run/tool-fields.js';
 import type { HookParts } from './run-state.js';
@@ -36,7 +35,7 @@ export function createSubagentStart(parts: HookParts, priority: number): AgentLi
         ...parts.runs.of(run).context,
         value: undefined,
         source: subagent.agent,
-        describe: () => ({ data, flat: subagentFields(subagent) }),
+        describe: () => ({ data }),
       });
       if (outcome.stop !== undefined) endRun(run, outcome);
       if (outcome.cancelled) return blocked(outcome);
@@ -67,7 +66,7 @@ export function createSubagentStop(parts: HookParts, priority: number): AgentLif
         ...parts.runs.of(run).context,
         value: undefined,
         source: subagent.agent,
-        describe: () => ({ data, flat: endedSubagentFields(subagent, response) }),
+        describe: () => ({ data }),
       });
       addTexts(run, outcome, parts);
       if (outcome.stop !== undefined) endRun(run, outcome);

@@ -13,7 +13,7 @@ import { canonicalJson } from '../../trust/fingerprint/canonical-json.js';
 import { jsonText } from '../hook/plain-json.js';
 import { hookMessage, modelText } from '../hook/text.js';
 import type { HookEventResult } from '../run/outcome.js';
-import { afterToolFields, beforeToolFields, receivedArgs, rewriteInput, rewriteResult } from '../run/tool-fields.js';
+import { callData, receivedArgs, rewriteInput, rewriteResult, shownResult } from '../run/tool-fields.js';
 import { rejectionOf } from './agent-hooks.js';
 import type { HookParts } from './run-state.js';
 
@@ -34,7 +34,7 @@ export async function beforeTool(
       tool: name,
       args,
       value: call.input,
-      describe: (input) => beforeToolFields({ id, name, args: receivedArgs(call.tool, input) }),
+      describe: (input) => ({ data: callData({ id, name, args: receivedArgs(call.tool, input) }) }),
       rewrite: rewriteInput,
     },
     hooks,
@@ -146,7 +146,7 @@ export async function afterTool(call: ToolCallRequest, next: ToolCallNext, parts
       args,
       isError,
       value: result,
-      describe: (value) => afterToolFields({ id, name, args }, value),
+      describe: (value) => ({ data: { ...callData({ id, name, args }), result: shownResult(value) }, result: value }),
       rewrite: rewriteResult,
     },
     hooks,

@@ -1,8 +1,9 @@
+import { contentText } from '../../model/message.js';
+import type { HookEvent } from '../../programs/hook-event.js';
 import { dialectOf, eventNameOf } from '../dialects/dialect.js';
 import type { ShellHook } from '../hook/definition.js';
-import type { EventFields, ToolNames } from '../hook/event-context.js';
+import type { EventFields, HookMatchInput, ToolNames } from '../hook/event-context.js';
 import { shownTo } from '../hook/plain-json.js';
-import { subagentFields } from './agent-fields.js';
 import { shownArgs, shownToolName } from './matching.js';
 import type { EventProgress } from './outcome.js';
 
@@ -28,7 +29,7 @@ export function hookInput<Value>(hook: ShellHook, progress: EventProgress<Value>
   const { sessionId, runId, subagent, tool, event } = progress.context;
   const hide = (value: unknown) => shownTo(hook, value, sensitive);
   const { conversation, ...given } = source.fields;
-  const { data, flat, result } = hide(given) as EventFields;
+  const { data, flat, result } = hide({ ...given, flat: flatFields(progress.context, given) }) as EventFields;
   const args = flat?.tool_input;
   const fields = { data, flat: { ...flat }, result, conversation };
   // Redacted under the names of the program too, because a renamed argument has both.
@@ -37,7 +38,7 @@ export function hookInput<Value>(hook: ShellHook, progress: EventProgress<Value>
   const toolName = tool === undefined ? undefined : shownToolName(hook, tool, toolNames);
   const own = dialectOf(hook.dialect).input({ hook, fields, toolName, sessionId, runId, workspaceDir, now });
   return {
-    ...(subagent && subagentFields(subagent)),
+    ...(subagent && { agent_id: subagent.id, agent_type: subagent.agent }),
     ...fields.flat,
     data,
     tool_name: toolName,
@@ -52,4 +53,62 @@ export function hookInput<Value>(hook: ShellHook, progress: EventProgress<Value>
     hook_outputs: progress.outputs,
     ...(hide(own) as object),
   };
+}
+
+/** Returns the fields of an event outside of `data`, under the names that other programs use. */
+function flatFields({ event, source }: HookMatchInput, fields: EventFields): EventFields['flat'] {
+  return { ...FLAT[event]?.(fields, source), ...fields.flat };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const FLAT: Readonly<Partial<Record<HookEvent, (event: EventFields, source: string | undefined) => Fields>>> = {
+  session_start: (_event, source) => ({ source }),
+  session_end: (_event, reason) => ({ reason }),
+  before_agent: ({ data: { prompt } }) => ({ prompt }),
+  before_tool: callFields,
+  after_tool: ({ data, result }) => ({
+    ...callFields({ data }),
+    tool_response: data.result,
+    error: result?.isError ? contentText(result.content) : undefined,
+  }),
+  after_tools: ({ data: { tool_calls } }) => ({
+    tool_calls: (tool_calls as readonly Fields[]).map(({ id, name, args }) => ({
+      tool_name: name,
+      tool_input: args,
+      tool_use_id: id,
+    })),
+  }),
+  after_agent: ({ data: { prompt = '', response } }) => ({
+    prompt,
+    prompt_response: response,
+    last_assistant_message: response,
+    stop_hook_active: false,
+    loop_count: 0,
+  }),
+  notification: ({ data: { message, title } }, type) => ({ message, title, notification_type: type }),
+  before_subagent: ({ data }) => subagentFields(data),
+  after_subagent: ({ data }) => ({
+    ...subagentFields(data),
+    last_assistant_message: data.response,
+    stop_hook_active: false,
+  }),
+  before_compaction: (_event, trigger) => ({ trigger, custom_instructions: '' }),
+  after_compaction: (_event, trigger) => ({ trigger }),
+  permission_request: permissionFields,
+  permission_denied: permissionFields,
+  run_failed: ({ data: { error } }) => ({ error }),
+};
+
+function callFields({ data: { tool_name, args, tool_use_id } }: EventFields): Fields {
+  return { tool_name, tool_input: args, tool_use_id };
+}
+
+function permissionFields({ data }: EventFields): Fields {
+  return { ...callFields({ data }), reason: data.reason };
+}
+
+/** The names of Claude Code. */
+function subagentFields({ agent, agent_id: id }: Fields): Fields {
+  return { agent_id: id, agent_type: agent };
 }

@@ -1,9 +1,7 @@
 import { isObject } from '../../internal/json.js';
 import { isPromise } from '../../internal/promise.js';
-import { textOf } from '../../model/message.js';
 import type { Tool, ToolResult } from '../../tools/tool.js';
 import type { HookEffects } from '../hook/effects.js';
-import type { EventFields } from '../hook/event-context.js';
 
 /** A tool call, as events describe it. */
 export interface CallRecord {
@@ -12,11 +10,9 @@ export interface CallRecord {
   args: unknown;
 }
 
-export function beforeToolFields({ id, name, args }: CallRecord): EventFields {
-  return {
-    data: { tool_name: name, args: args ?? null, tool_use_id: id },
-    flat: { tool_name: name, tool_input: args ?? null, tool_use_id: id },
-  };
+/** Returns the data of a tool call. */
+export function callData({ id, name, args }: CallRecord) {
+  return { tool_name: name, args: args ?? null, tool_use_id: id };
 }
 
 /** Returns the arguments of a tool call after the changes of a hook. */
@@ -24,23 +20,6 @@ export function rewriteInput(input: unknown, { input: whole, inputChanges }: Hoo
   if (whole !== undefined) return whole;
   if (inputChanges === undefined) return input;
   return isObject(input) ? { ...input, ...inputChanges } : { ...inputChanges };
-}
-
-export function afterToolFields({ id, name, args }: CallRecord, result: ToolResult): EventFields {
-  const { content, isError = false } = result;
-  const shown = shownResult(result);
-  const text = typeof content === 'string' ? content : textOf({ role: 'user', content });
-  return {
-    data: { tool_name: name, result: shown, args: args ?? null, tool_use_id: id },
-    flat: {
-      tool_name: name,
-      tool_input: args ?? null,
-      tool_response: shown,
-      tool_use_id: id,
-      error: isError ? text : undefined,
-    },
-    result,
-  };
 }
 
 /** Returns a tool result in the format that hooks read. */
