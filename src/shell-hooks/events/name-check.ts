@@ -7,18 +7,11 @@ import type { Tool } from '../../tools/tool.js';
 import { unknownToolNames } from '../../tools/unknown-tool-names.js';
 import { dialectOf, namedEventOf } from '../dialects/dialect.js';
 import type { ShellHook } from '../hook/definition.js';
-import type { HookDiagnostic, Report } from '../hook/diagnostic.js';
+import type { HookDiagnostic } from '../hook/diagnostic.js';
 import type { ToolNames } from '../hook/event-context.js';
 import { patternsReady } from '../hook/linear-pattern.js';
-import type { HookRegistry } from '../hook/registry.js';
 import { isMatched, namesOf, shownArgs, shownToolName } from '../run/matching.js';
-
-/** Options of a `NameCheck`. */
-export interface NameCheckOptions {
-  readonly registry: HookRegistry;
-  readonly toolNames: ToolNames;
-  readonly report: Report;
-}
+import type { HookSystem } from '../run/system.js';
 
 type CheckedTool = Pick<Tool, 'name' | 'inputSchema'>;
 
@@ -40,7 +33,7 @@ export class NameCheck {
 
   constructor(
     private readonly host: LoaderHost,
-    private readonly options: NameCheckOptions,
+    private readonly system: HookSystem,
   ) {}
 
   /** Schedules a check if the registry contains hooks that were not checked yet. */
@@ -60,12 +53,12 @@ export class NameCheck {
   deadReason(hook: ShellHook): string | undefined {
     const isAlive = this.alive.get(hook);
     if (isAlive !== undefined) return isAlive ? undefined : 'its matcher selects no tool of the agent';
-    return this.options.toolNames[hook.dialect] === undefined ? namedTools(hook)?.problem : undefined;
+    return this.system.toolNames[hook.dialect] === undefined ? namedTools(hook)?.problem : undefined;
   }
 
   /** Reports hooks that may never run, because they name tools of another program that `toolNames` lacks. */
   reportUnnamedTools(): void {
-    const { registry, toolNames, report } = this.options;
+    const { registry, toolNames, report } = this.system;
     const found = new Map<string, Pick<HookDiagnostic, 'level' | 'source'> & { readonly places: string[] }>();
     for (const { source, name, dialect, ...hook } of registry.list()) {
       const unnamed = toolNames[dialect] === undefined ? namedTools({ ...hook, dialect }) : undefined;
@@ -84,18 +77,18 @@ export class NameCheck {
   /** Reports patterns that match every tool, because they cannot be matched in linear time. */
   async judgePatterns(): Promise<void> {
     await patternsReady();
-    for (const hook of this.options.registry.list()) {
+    for (const hook of this.system.registry.list()) {
       const unsupported = this.judged.has(hook) ? undefined : hook.pattern?.unsupported;
       this.judged.add(hook);
       if (unsupported === undefined) continue;
       const { name, event, source } = hook;
       const message = `Hook "${name}" runs for every tool at ${event}, because its matcher is not supported: ${unsupported}. Write a pattern without look-around or back-references, or a list of names.`;
-      this.options.report({ level: 'warning', code: 'matcher-in-doubt', message, hook: name, source });
+      this.system.report({ level: 'warning', code: 'matcher-in-doubt', message, hook: name, source });
     }
   }
 
   private unchecked(): readonly ShellHook[] {
-    const { registry, toolNames } = this.options;
+    const { registry, toolNames } = this.system;
     const isConcerned = (hook: ShellHook) =>
       namesTools(hook) || namedTools(hook) !== undefined || toolNames[hook.dialect] !== undefined;
     return registry.list().filter((hook) => isConcerned(hook) && !this.checked.has(hook));
@@ -117,7 +110,7 @@ export class NameCheck {
     });
     if (problems.length === 0) return;
     const message = `Some hooks guard no tool: ${problems.join(', and ')}.`;
-    this.options.report({ level: 'error', code: 'matcher-unknown', message });
+    this.system.report({ level: 'error', code: 'matcher-unknown', message });
   }
 
   /** True if a hook runs for a tool, or for one of a server that is not connected yet. */
@@ -126,7 +119,7 @@ export class NameCheck {
     const isAwaited = this.host
       .toolPrefixes()
       .some((prefix) => [matcher, ...names].some((text) => text.includes(prefix)));
-    return isAwaited || tools.some(({ name: tool }) => isMatched(hook, { event, tool }, this.options.toolNames));
+    return isAwaited || tools.some(({ name: tool }) => isMatched(hook, { event, tool }, this.system.toolNames));
   }
 
   /** Reports mapped tools without an argument that hooks of the dialect read, in one warning. */
@@ -134,7 +127,7 @@ export class NameCheck {
     const ofTools = hooks.filter(({ event }) => event === 'before_tool' || event === 'after_tool');
     const gaps = [...new Set(ofTools.map(({ dialect }) => dialect))].flatMap((dialect) =>
       tools.flatMap((tool) => {
-        const missing = missingFields(tool, dialect, this.options.toolNames);
+        const missing = missingFields(tool, dialect, this.system.toolNames);
         const key = `${dialect} ${tool.name}`;
         if (missing === undefined || this.reported.has(key)) return [];
         this.reported.add(key);
@@ -143,7 +136,7 @@ export class NameCheck {
     );
     if (gaps.length === 0) return;
     const message = `Hooks of other programs may read arguments that tools lack: ${gaps.join('; ')}. Map the arguments in \`toolNames\`, such as { name: 'Write', args: { path: 'file_path' } }.`;
-    this.options.report({ level: 'warning', code: 'args-unmapped', message });
+    this.system.report({ level: 'warning', code: 'args-unmapped', message });
   }
 
   /**
@@ -151,7 +144,7 @@ export class NameCheck {
    * here, so it is reported only if all its names are unknown.
    */
   private unknownNames(hook: ShellHook, tools: readonly CheckedTool[]): readonly string[] {
-    const { toolNames } = this.options;
+    const { toolNames } = this.system;
     if (!namesTools(hook)) return [];
     const isForeign = dialectOf(hook.dialect).hasForeignTools;
     // Without `toolNames`, the loader has already reported `tools-unnamed`.

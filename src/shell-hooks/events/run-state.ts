@@ -1,4 +1,3 @@
-import type { Logger } from '../../internal/logger.js';
 import { onAbort } from '../../internal/stop.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Message, ToolCallPart } from '../../model/message.js';
@@ -6,8 +5,8 @@ import type { HookEffects } from '../hook/effects.js';
 import type { HookEventContext, Subagent, TranscriptMessages } from '../hook/event-context.js';
 import { hookMessage } from '../hook/text.js';
 import type { HookRunner } from '../run/runner.js';
+import type { HookSystem } from '../run/system.js';
 import type { CallRecord } from '../run/tool-fields.js';
-import type { Transcripts } from '../transcript/transcripts.js';
 
 /** Returns the ids for an event of a run. A run without a session uses its run id. */
 export function idsOf(run: RunContext): Pick<HookEventContext, 'sessionId' | 'runId' | 'subagent'> {
@@ -202,18 +201,13 @@ function newest(messages: readonly Message[]): readonly Message[] {
 }
 
 /** The objects that the lifecycles of shell hooks share. */
-export interface HookParts {
+export interface HookParts extends Pick<HookSystem, 'transcripts' | 'maxContinuations' | 'logger'> {
   readonly runner: HookRunner;
   /** Hook messages that wait for the next run of their session. */
   readonly pending: PendingMessages;
   readonly runs: RunStates;
   /** The notifications whose hooks have not ended. `agent.close()` waits for them. */
   readonly notices: Set<Promise<unknown>>;
-  /** Undefined if hooks get no transcript. */
-  readonly transcripts: Transcripts | undefined;
-  /** The largest number of turns that hooks may add to a run by refusing its answer. */
-  readonly maxContinuations: number;
-  readonly logger: Logger;
   /** Aborted when the agent is closed. */
   readonly signal: AbortSignal;
 }

@@ -16,6 +16,13 @@ export interface HookDiagnostic {
   readonly source?: string | undefined;
 }
 
+/** A message of a hook to the user. */
+export interface HookNotice {
+  readonly hook: string;
+  readonly event: string;
+  readonly text: string;
+}
+
 /** Callback that is called with each diagnostic. With `isLogged`, the log has a line about it already. */
 export type Report = (diagnostic: HookDiagnostic, isLogged?: boolean) => void;
 

@@ -2,18 +2,15 @@ import { contentText } from '../../model/message.js';
 import type { HookEvent } from '../../programs/hook-event.js';
 import { dialectOf, eventNameOf } from '../dialects/dialect.js';
 import type { ShellHook } from '../hook/definition.js';
-import type { EventFields, HookMatchInput, ToolNames } from '../hook/event-context.js';
+import type { EventFields, HookMatchInput } from '../hook/event-context.js';
 import { shownTo } from '../hook/plain-json.js';
+import type { ShellHooksSettings } from '../options.js';
 import { shownArgs, shownToolName } from './matching.js';
 import type { EventProgress } from './outcome.js';
 
 /** Values for `hookInput` that come neither from the hook nor from earlier hooks. */
-export interface HookInputSource {
+interface HookInputSource extends ShellHooksSettings {
   readonly fields: EventFields;
-  readonly workspaceDir: string;
-  readonly toolNames: ToolNames;
-  /** Names of fields that are redacted for each hook that does not declare them. */
-  readonly sensitive: readonly string[];
   /** Current time in milliseconds since 1970. */
   readonly now: number;
   /** Path of the session's transcript; empty without one. */

@@ -15,12 +15,7 @@ export interface HookHost {
   queue: ProcessQueue;
   /** Time limit for hooks without `timeout`, in milliseconds. */
   timeoutMs: number;
-}
-
-/** Options of `HookReports`. */
-export interface HookReportOptions {
-  readonly host: HookHost;
-  readonly report: Report;
+  /** Names of fields that are redacted in the log. */
   readonly sensitive: readonly string[];
 }
 
@@ -41,24 +36,27 @@ export class HookReports {
   readonly failures = new Map<string, number>();
   private readonly reported = new Set<string>();
 
-  constructor(private readonly options: HookReportOptions) {}
+  constructor(
+    private readonly host: HookHost,
+    private readonly report: Report,
+  ) {}
 
   start(hook: ShellHook, input: object): void {
-    const { host, sensitive } = this.options;
+    const { logger, sensitive } = this.host;
     // Loggers may store the input, so sensitive fields are redacted even if the hook declares them.
-    host.logger.debug(`Hook "${hook.name}" runs`, { hookName: hook.name, input: redactForLog(input, sensitive) });
+    logger.debug(`Hook "${hook.name}" runs`, { hookName: hook.name, input: redactForLog(input, sensitive) });
   }
 
   process(hook: ShellHook, result: ProcessResult): void {
     const { stderr } = result;
     if (result.exitCode === 0 && stderr.trim() !== '') {
-      const shown = redactForLog(stderr, this.options.sensitive);
+      const shown = redactForLog(stderr, this.host.sensitive);
       const details = { hookName: hook.name, stderr: safeText(String(shown)) };
-      this.options.host.logger.debug(`Hook "${hook.name}" wrote to standard error: ${details.stderr}`, details);
+      this.host.logger.debug(`Hook "${hook.name}" wrote to standard error: ${details.stderr}`, details);
     }
     if (!result.detachedChild) return;
     const message = `Hook "${hook.name}" left a child process in its own session (detached child). It was not terminated and may still run.`;
-    this.options.report({ level: 'warning', code: 'detached-child', message, hook: hook.name });
+    this.report({ level: 'warning', code: 'detached-child', message, hook: hook.name });
   }
 
   outcome(hook: ShellHook, outcome: HookOutcome, { timeoutMs, hasRefused, isDetached }: OutcomeContext): void {
@@ -67,7 +65,7 @@ export class HookReports {
     // The message quotes paths and program output, and may be printed on a terminal.
     const message = safeText(problem.message);
     if (status === 'skipped') return this.skip(hook, message);
-    const { logger } = this.options.host;
+    const { logger } = this.host;
     const what = problem.hint === undefined ? message : `${message}. ${safeText(problem.hint)}`;
     const details = { hookName: hook.name, event: hook.event, problem, exitCode, durationMs };
     const isLate = problem.kind === 'timed-out';
@@ -88,7 +86,7 @@ export class HookReports {
     const [name, ...outer] = field.split('.').reverse();
     const place = outer.length === 0 ? '' : ` in \`${outer.join('.')}\``;
     const message = `Hook "${hook.name}" wrote \`${name}\`${place}, which has no effect at ${eventNameOf(hook)}: remove the field, or move the hook to another event.`;
-    this.options.report({ level: 'warning', code: 'output-unsupported', message, hook: hook.name });
+    this.report({ level: 'warning', code: 'output-unsupported', message, hook: hook.name });
   }
 
   private isNew(key: string): boolean {
@@ -100,12 +98,12 @@ export class HookReports {
   private unguarded(hook: ShellHook, what: string): void {
     if (hook.onFailure === 'block' || !this.isNew(`${hook.id} unguarded`)) return;
     const message = `Hook "${hook.name}" does not guard ${hook.event}: ${what}`;
-    this.options.report({ level: 'warning', code: 'gate-broken', message, hook: hook.name }, true);
+    this.report({ level: 'warning', code: 'gate-broken', message, hook: hook.name }, true);
   }
 
   private skip(hook: ShellHook, why: string): void {
     const isNew = this.isNew(`${hook.id} ${why}`);
-    const { logger } = this.options.host;
+    const { logger } = this.host;
     const details = { hookName: hook.name, event: hook.event };
     logger[isNew ? 'warn' : 'debug'](`Hook "${hook.name}" was skipped: ${why}`, details);
   }

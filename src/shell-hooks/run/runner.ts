@@ -7,46 +7,33 @@ import { detached } from '../hook/effects.js';
 import type { HookEventContext, HookMatchInput } from '../hook/event-context.js';
 import { contentOf } from '../hook/identity.js';
 import { patternsReady } from '../hook/linear-pattern.js';
-import type { HookRegistry } from '../hook/registry.js';
-import { HookExecutor, type HookExecutorOptions } from './execution.js';
+import { HookExecutor } from './execution.js';
 import { isFor, isWanted, namesOf } from './matching.js';
 import { EventProgress, type FinishedRun, type HookEventResult, refuses } from './outcome.js';
 import { endPlainEvent, type HookEventData, type PlainData, plainContext, validatePlainEvent } from './plain-events.js';
-
-/** A message of a hook to the user. */
-export interface HookNotice {
-  readonly hook: string;
-  readonly event: string;
-  readonly text: string;
-}
-
-/** Options of `HookRunner`. */
-export interface HookRunnerOptions extends HookExecutorOptions {
-  readonly registry: HookRegistry;
-  readonly onNotice?: ((notice: HookNotice) => void) | undefined;
-}
+import type { HookSystem } from './system.js';
 
 /** Runs the hooks of one event, one after another. */
 export class HookRunner {
   private readonly executor: HookExecutor;
 
-  constructor(private readonly options: HookRunnerOptions) {
-    this.executor = new HookExecutor(options);
+  constructor(private readonly system: HookSystem) {
+    this.executor = new HookExecutor(system);
   }
 
   /** Returns the hooks that would run, in order. Includes hooks whose regular expression nobody has approved yet. */
   matching(subject: Pick<HookEventContext, 'event' | 'tool' | 'args' | 'isError' | 'source'>): readonly ShellHook[] {
-    const hooks = this.options.registry.hooksOf(subject.event);
+    const hooks = this.system.registry.hooksOf(subject.event);
     if (hooks.length === 0) return hooks;
     return hooks.filter((hook) => {
-      const isTested = hook.pattern === undefined || this.options.approvals.mayTest(hook);
-      return isFor(isTested ? hook : { ...hook, matches: () => true }, subject, this.options.toolNames);
+      const isTested = hook.pattern === undefined || this.system.approvals.mayTest(hook);
+      return isFor(isTested ? hook : { ...hook, matches: () => true }, subject, this.system.toolNames);
     });
   }
 
   /** Returns the names of a tool: its own name, and its name in the hook's dialect. */
   namesOf(tool: string, hook: Pick<ShellHook, 'dialect' | 'extension'>): readonly string[] {
-    return namesOf(tool, hook, this.options.toolNames);
+    return namesOf(tool, hook, this.system.toolNames);
   }
 
   /**
@@ -84,12 +71,12 @@ export class HookRunner {
     for (const [at, hook] of queue.entries()) {
       if (context.signal?.aborted) break;
       // The hook was removed while an earlier hook ran. After a reload, its replacement runs instead.
-      if (!this.options.registry.hooksOf(context.event).includes(hook)) {
+      if (!this.system.registry.hooksOf(context.event).includes(hook)) {
         queue.push(...this.replacements(context, queue, at));
         continue;
       }
       if (isRepeated(hook, completed)) continue;
-      if (this.options.approvals.mayTest(hook) && !isWanted(hook, progress, this.options)) continue;
+      if (this.system.approvals.mayTest(hook) && !isWanted(hook, progress, this.system)) continue;
       if (hook.background) {
         this.runInBackground(hook, progress);
         completed.push(hook);
@@ -151,17 +138,17 @@ export class HookRunner {
 
   private announce(hook: ShellHook, { outcome, reading }: FinishedRun): void {
     const { effects, ignored = [], isDetached = false } = reading;
-    const { host, reports, onNotice } = this.options;
-    const timeoutMs = hook.timeout ?? host.timeoutMs;
+    const { logger, reports, onNotice } = this.system;
+    const timeoutMs = hook.timeout ?? this.system.timeoutMs;
     reports.outcome(hook, outcome, { timeoutMs, hasRefused: refuses(reading), isDetached });
     for (const key of ignored) reports.ignored(hook, key);
     if (effects.userText === undefined) return;
     const notice = { hook: hook.name, event: hook.event, text: safeText(effects.userText) };
-    host.logger.info(`Hook "${hook.name}" says: ${notice.text}`, notice);
+    logger.info(`Hook "${hook.name}" says: ${notice.text}`, notice);
     try {
       onNotice?.(notice);
     } catch (error) {
-      host.logger.error('The `onNotice` callback of the shell hooks threw an error.', error);
+      logger.error('The `onNotice` callback of the shell hooks threw an error.', error);
     }
   }
 }
