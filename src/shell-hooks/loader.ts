@@ -143,9 +143,7 @@ class ShellHooksLoader implements ShellHooks {
     const installation = new Installation(host, parts, registry);
     const follow = async () => {
       installation.update();
-      nameCheck.update();
-      nameCheck.reportUnnamedTools();
-      await nameCheck.judgePatterns();
+      await nameCheck.update();
       await guards.update();
     };
     const report = (error: unknown) =>

@@ -1,6 +1,6 @@
-import { isObject, isTexts, type JsonObject, type JsonValue } from '../../internal/json.js';
+import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
+import { memberProblems, type OptionRule } from '../../internal/options/validate.js';
 import { lossText, readJson } from '../../internal/read-json.js';
-import { safeText } from '../../internal/safe-text.js';
 import type { ProcessResult } from '../../process/run-process.js';
 import { type FinishedHook, type HookProblem, NO_REASON } from '../hook/effects.js';
 import { shortText } from '../hook/text.js';
@@ -31,10 +31,9 @@ export function parseOutput(stdout: string, redact = (text: string) => text): Pa
   return { output: redacted(read.value as JsonObject, redact), problem: repeated && lossText(repeated) };
 }
 
-/** Returns an output without the marks of an encoding. Text in UTF-16 has a zero in each character of ASCII. */
+/** Returns an output without a byte order mark. */
 function plainText(output: string): string {
-  const text = output.includes('\0') ? output.replace(/^\uFFFD+|\0/g, '') : output;
-  return text.replace(/^\uFEFF/, '').trim();
+  return output.replace(/^\uFEFF/, '').trim();
 }
 
 /** The reason of a refusal that was not read as JSON. */
@@ -112,51 +111,9 @@ function kindOf(value: JsonValue): string {
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 }
 
-/**
- * Rule for an output field: a type, a list of allowed strings, or rules for the fields of an object. Null counts as
- * absent.
- */
-type FieldRule = keyof typeof TYPES | readonly string[] | OutputFields;
-
-/** Rules for the fields of an output, by name. */
-export interface OutputFields {
-  readonly [key: string]: FieldRule;
-}
-
-const TYPES = {
-  text: { expected: 'a string', accepts: (value: unknown) => typeof value === 'string' },
-  texts: { expected: 'an array of strings', accepts: isTexts },
-  object: { expected: 'an object', accepts: isObject },
-  boolean: { expected: 'true or false', accepts: (value: unknown) => typeof value === 'boolean' },
-};
-
-/**
- * Returns the first problem of the output fields. `continue` must be a boolean in every dialect, and cannot be null.
- */
-export function findBadField(output: JsonObject, fields: OutputFields): string | undefined {
-  if (output.continue === null) return problemOfField('continue', null, 'boolean');
-  for (const [key, rule] of Object.entries<FieldRule>({ continue: 'boolean', ...fields })) {
-    const value = output[key] ?? undefined;
-    const problem = value === undefined ? undefined : problemOfField(key, value, rule);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
-}
-
-function problemOfField(key: string, value: JsonValue, rule: FieldRule): string | undefined {
-  if (typeof rule === 'string')
-    return TYPES[rule].accepts(value) ? undefined : mustBe(key, TYPES[rule].expected, value);
-  if (!isTexts(rule))
-    return isObject(value) ? findBadField(value as JsonObject, rule) : mustBe(key, 'an object', value);
-  return rule.includes(value as string) ? undefined : mustBe(key, `one of ${rule.join(', ')}`, value);
-}
-
-/** Maximum length of an invalid value in a message, in characters. */
-const MOST_SHOWN = 200;
-
-/** Returns the message for a field with an invalid value. */
-export function mustBe(key: string, expected: string, value: JsonValue): string {
-  return `\`${key}\` must be ${expected}, got ${safeText(JSON.stringify(value), { maxLength: MOST_SHOWN })}`;
+/** Returns the message for a field with an invalid value; undefined if the rule accepts the value. */
+export function problemOfField(name: string, value: JsonValue | undefined, rule: OptionRule): string | undefined {
+  return memberProblems({ [name]: value }, { [name]: rule })[0];
 }
 
 /** Fields that other programs read and Keelson ignores. No diagnostic is reported for them. */

@@ -1,4 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
+import { anything, boolean, object, text } from '../../internal/options/rules.js';
+import type { OptionRule } from '../../internal/options/validate.js';
 import { isGateEvent } from '../../programs/hook-event.js';
 import {
   type AnswerTable,
@@ -14,9 +16,9 @@ import { effectOf } from './answer-effects.js';
 import type { HookFacts } from './facts.js';
 import {
   malformed,
-  mustBe,
   parseOutput,
   parseRun,
+  problemOfField,
   REASONS,
   reasonOf,
   reasonOfExit,
@@ -119,27 +121,24 @@ function missingField(output: JsonObject, { hook, answer }: AnswerRules): string
 
 /** Returns the first problem of the fields that have a meaning. Null and an empty string count as absent. */
 function badField(output: JsonObject, { fields }: AnswerRules): string | undefined {
-  if (output.continue !== undefined && typeof output.continue !== 'boolean')
-    return mustBe('continue', 'true or false', output.continue);
-  const { hookSpecificOutput: specific = {} } = output;
-  if (specific !== null && !isObject(specific)) return mustBe('hookSpecificOutput', 'an object', specific);
-  for (const [path, field] of fields) {
-    const value = valueAt(output, path) ?? undefined;
-    const problem = value === undefined ? undefined : problemOfField(path, value, field);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
+  const problem =
+    problemOfField('continue', output.continue, boolean) ??
+    problemOfField('hookSpecificOutput', output.hookSpecificOutput ?? undefined, object);
+  if (problem !== undefined) return problem;
+  const problems = fields.map(([path, field]) => {
+    return problemOfField(lastOf(path), valueAt(output, path) ?? undefined, ruleOf(field));
+  });
+  return problems.find((found) => found !== undefined);
 }
 
-function problemOfField(path: string, value: JsonValue, { type, words = {} }: FieldTable): string | undefined {
-  const key = lastOf(path);
-  if (type === 'words') {
-    const isKnown = value === '' || Object.hasOwn(words, String(loose.word(value)));
-    return isKnown ? undefined : mustBe(key, `one of ${Object.keys(words).join(', ')}`, value);
-  }
-  if (type === 'text') return typeof value === 'string' ? undefined : mustBe(key, 'a string', value);
-  if (type === 'object') return isObject(value) ? undefined : mustBe(key, 'an object', value);
-  return undefined;
+function ruleOf({ type, words = {} }: FieldTable): OptionRule {
+  if (type === 'text') return text;
+  if (type === 'object') return object;
+  if (type !== 'words') return anything;
+  return {
+    expected: `one of ${Object.keys(words).join(', ')}`,
+    accepts: (value) => value === '' || Object.hasOwn(words, String(loose.word(value))),
+  };
 }
 
 /**

@@ -1,5 +1,4 @@
 import { isObject } from '../../internal/json.js';
-import { namesText } from '../../internal/names-text.js';
 import type { LoaderHost } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { type HookDialect, isToolEvent } from '../../programs/hook-event.js';
@@ -20,13 +19,8 @@ type CheckedTool = Pick<Tool, 'name' | 'inputSchema'>;
  * for. Checks each hook once, at the first model call after all loaders.
  */
 export class NameCheck {
-  private readonly checked = new WeakSet<ShellHook>();
-  /** Hooks whose pattern was judged. */
-  private readonly judged = new WeakSet<ShellHook>();
-  /** Hook files for which `tools-unnamed` was reported. */
-  private readonly reportedFiles = new Set<string | undefined>();
-  /** Mapped tools that were reported, as a dialect and a name. */
-  private readonly reported = new Set<string>();
+  /** Keys of the hooks and files that were checked or reported. */
+  private readonly seen = new Set<string>();
   /** For each checked hook, true if its matcher selects a tool of the agent. */
   private readonly alive = new WeakMap<ShellHook, boolean>();
   private stop: (() => void) | undefined = undefined;
@@ -36,13 +30,17 @@ export class NameCheck {
     private readonly system: HookSystem,
   ) {}
 
-  /** Schedules a check if the registry contains hooks that were not checked yet. */
-  update(): void {
-    if (this.stop !== undefined || this.unchecked().length === 0) return;
-    // Waits for the engine for patterns: before it is loaded, every pattern matches.
-    const beforeModel = (_messages: unknown, run: RunContext) =>
-      patternsReady()?.then(() => this.check(run)) ?? this.check(run);
-    this.stop = this.host.use({ name: 'shell-hooks:names', beforeModel });
+  /** Checks the hooks that were not checked yet: their files and patterns now, and their names at the next model call. */
+  async update(): Promise<void> {
+    this.reportUnnamedTools();
+    if (this.stop === undefined && this.unchecked().length > 0) {
+      // Waits for the engine for patterns: before it is loaded, every pattern matches.
+      const beforeModel = (_messages: unknown, run: RunContext) =>
+        patternsReady()?.then(() => this.check(run)) ?? this.check(run);
+      this.stop = this.host.use({ name: 'shell-hooks:names', beforeModel });
+    }
+    await patternsReady();
+    this.judgePatterns();
   }
 
   /**
@@ -56,42 +54,38 @@ export class NameCheck {
     return this.system.toolNames[hook.dialect] === undefined ? namedTools(hook)?.problem : undefined;
   }
 
-  /** Reports hooks that may never run, because they name tools of another program that `toolNames` lacks. */
-  reportUnnamedTools(): void {
+  /** Reports each file whose hooks name tools of another program, if `toolNames` has no names for that program. */
+  private reportUnnamedTools(): void {
     const { registry, toolNames, report } = this.system;
-    const found = new Map<string, Pick<HookDiagnostic, 'level' | 'source'> & { readonly places: string[] }>();
-    for (const { source, name, dialect, ...hook } of registry.list()) {
-      const unnamed = toolNames[dialect] === undefined ? namedTools({ ...hook, dialect }) : undefined;
-      if (unnamed === undefined || this.reportedFiles.has(source)) continue;
-      this.reportedFiles.add(source);
-      const group = found.get(unnamed.problem) ?? { level: unnamed.level, source, places: [] };
-      group.places.push(source ?? name);
-      found.set(unnamed.problem, group);
-    }
-    for (const [problem, { level, source, places }] of found) {
-      const message = `${namesText(places)}: ${problem} Map your tools to these names in \`toolNames\`.`;
-      report({ level, code: 'tools-unnamed', message, source });
+    for (const hook of registry.list()) {
+      const { source, name, dialect } = hook;
+      const unnamed = toolNames[dialect] === undefined ? namedTools(hook) : undefined;
+      if (unnamed === undefined || !this.isNew(`file ${source}`)) continue;
+      const message = `${source ?? name}: ${unnamed.problem} Map your tools to these names in \`toolNames\`.`;
+      report({ level: unnamed.level, code: 'tools-unnamed', message, source });
     }
   }
 
   /** Reports patterns that match every tool, because they cannot be matched in linear time. */
-  async judgePatterns(): Promise<void> {
-    await patternsReady();
-    for (const hook of this.system.registry.list()) {
-      const unsupported = this.judged.has(hook) ? undefined : hook.pattern?.unsupported;
-      this.judged.add(hook);
-      if (unsupported === undefined) continue;
-      const { name, event, source } = hook;
+  private judgePatterns(): void {
+    for (const { id, name, event, source, pattern } of this.system.registry.list()) {
+      const unsupported = pattern?.unsupported;
+      if (unsupported === undefined || !this.isNew(`pattern ${id}`)) continue;
       const message = `Hook "${name}" runs for every tool at ${event}, because its matcher is not supported: ${unsupported}. Write a pattern without look-around or back-references, or a list of names.`;
       this.system.report({ level: 'warning', code: 'matcher-in-doubt', message, hook: name, source });
     }
+  }
+
+  private isNew(key: string): boolean {
+    const { size } = this.seen;
+    return this.seen.add(key).size > size;
   }
 
   private unchecked(): readonly ShellHook[] {
     const { registry, toolNames } = this.system;
     const isConcerned = (hook: ShellHook) =>
       namesTools(hook) || namedTools(hook) !== undefined || toolNames[hook.dialect] !== undefined;
-    return registry.list().filter((hook) => isConcerned(hook) && !this.checked.has(hook));
+    return registry.list().filter((hook) => isConcerned(hook) && !this.seen.has(hook.id));
   }
 
   private check(run: Pick<RunContext, 'tools'>): void {
@@ -103,7 +97,7 @@ export class NameCheck {
     const hooks = this.unchecked();
     this.checkFields(hooks, tools);
     const problems = hooks.flatMap((hook) => {
-      this.checked.add(hook);
+      this.seen.add(hook.id);
       if (isToolEvent(hook.event)) this.alive.set(hook, this.selectsOne(hook, tools));
       const unknown = this.unknownNames(hook, tools);
       return unknown.length === 0 ? [] : [`the matcher of hook "${hook.name}": ${unknown.join('; ')}`];
@@ -128,10 +122,7 @@ export class NameCheck {
     const gaps = [...new Set(ofTools.map(({ dialect }) => dialect))].flatMap((dialect) =>
       tools.flatMap((tool) => {
         const missing = missingFields(tool, dialect, this.system.toolNames);
-        const key = `${dialect} ${tool.name}`;
-        if (missing === undefined || this.reported.has(key)) return [];
-        this.reported.add(key);
-        return [missing];
+        return missing !== undefined && this.isNew(`${dialect} ${tool.name}`) ? [missing] : [];
       }),
     );
     if (gaps.length === 0) return;

@@ -25,20 +25,15 @@ export async function beforeTool(
 ): Promise<ToolResult | SuspendAction> {
   const { run, id, name } = call;
   const args = receivedArgs(call.tool, call.input);
-  const hooks = parts.runner.matching({ event: 'before_tool', tool: name, args });
-  if (hooks.length === 0) return next(call);
-  const outcome = await parts.runner.runEvent(
-    {
-      event: 'before_tool',
-      ...parts.runs.of(run).context,
-      tool: name,
-      args,
-      value: call.input,
-      describe: (input) => ({ data: callData({ id, name, args: receivedArgs(call.tool, input) }) }),
-      rewrite: rewriteInput,
-    },
-    hooks,
-  );
+  const outcome = await parts.runner.runEvent({
+    event: 'before_tool',
+    ...parts.runs.of(run).context,
+    tool: name,
+    args,
+    value: call.input,
+    describe: (input) => ({ data: callData({ id, name, args: receivedArgs(call.tool, input) }) }),
+    rewrite: rewriteInput,
+  });
   addTexts(run, outcome, parts);
   if (outcome.stop !== undefined) endRun(run, outcome);
   if (outcome.cancelled) return blocked(outcome);
@@ -136,21 +131,16 @@ export async function afterTool(call: ToolCallRequest, next: ToolCallNext, parts
     run.tools.find((tool) => tool.name === name),
     record.args,
   );
-  const hooks = parts.runner.matching({ event: 'after_tool', tool: name, args, isError });
-  if (hooks.length === 0) return result;
-  const outcome = await parts.runner.runEvent(
-    {
-      event: 'after_tool',
-      ...parts.runs.of(run).context,
-      tool: name,
-      args,
-      isError,
-      value: result,
-      describe: (value) => ({ data: { ...callData({ id, name, args }), result: shownResult(value) }, result: value }),
-      rewrite: rewriteResult,
-    },
-    hooks,
-  );
+  const outcome = await parts.runner.runEvent({
+    event: 'after_tool',
+    ...parts.runs.of(run).context,
+    tool: name,
+    args,
+    isError,
+    value: result,
+    describe: (value) => ({ data: { ...callData({ id, name, args }), result: shownResult(value) }, result: value }),
+    rewrite: rewriteResult,
+  });
   if (!outcome.cancelled) {
     addTexts(run, outcome, parts);
     return outcome.value;

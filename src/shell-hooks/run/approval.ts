@@ -10,7 +10,6 @@ export class HookApprovals {
   private readonly decisions = new WeakMap<ShellHook, AllowedDecision>();
   /** Hooks that were denied right before their last start, for example because their program is missing. */
   private readonly denied = new WeakSet<ShellHook>();
-  private readonly deciding = new Map<ShellHook, Promise<TrustDecision>>();
 
   constructor(
     private readonly gate: TrustGate,
@@ -25,24 +24,13 @@ export class HookApprovals {
     return hook.scope !== 'workspace' || this.decisions.has(hook);
   }
 
-  /**
-   * Authorizes a hook that was not authorized before, which may prompt the user. Concurrent calls for one hook share one
-   * check.
-   */
+  /** Authorizes a hook that was not authorized before, which may prompt the user. */
   async authorize(hook: ShellHook): Promise<TrustDecision> {
     const known = this.decisions.get(hook);
     if (known !== undefined) return known;
-    const running = this.deciding.get(hook);
-    if (running !== undefined) return running;
-    const deciding = this.gate.authorize(trustItemOf(hook, this.workspaceDir));
-    this.deciding.set(hook, deciding);
-    try {
-      const decision = await deciding;
-      if (decision.allowed) this.decisions.set(hook, decision);
-      return decision;
-    } finally {
-      this.deciding.delete(hook);
-    }
+    const decision = await this.gate.authorize(trustItemOf(hook, this.workspaceDir));
+    if (decision.allowed) this.decisions.set(hook, decision);
+    return decision;
   }
 
   isAllowed(hook: ShellHook): boolean {
