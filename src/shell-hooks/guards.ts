@@ -33,8 +33,6 @@ const LEFT_OUT = [
 
 /** Lists every guard that was found in a file, with its state. Includes guards that could not be read. */
 export class Guards {
-  private denials = new Map<string, string>();
-
   constructor(
     private readonly system: HookSystem,
     private readonly nameCheck: NameCheck,
@@ -43,14 +41,7 @@ export class Guards {
 
   /** Finds out which guards are approved. Asks nobody. */
   async update(): Promise<void> {
-    const guards = this.hooks();
-    const found = await Promise.all(guards.map((hook) => this.system.approvals.check(hook)));
-    this.denials = new Map(
-      guards.flatMap(({ id }, at) => {
-        const { message, reason } = found[at] ?? {};
-        return message === undefined ? [] : [[id, `${message} (${reason})`]];
-      }),
-    );
+    await Promise.all(this.hooks().map((hook) => this.system.approvals.check(hook)));
   }
 
   list(): readonly GuardStatus[] {
@@ -72,11 +63,11 @@ export class Guards {
   }
 
   private statusOf(hook: ShellHook): GuardStatus {
-    const { id, name, event, source, extension, pattern, background } = hook;
+    const { name, event, source, extension, pattern, background } = hook;
     const guard = { name, event, source, extension };
-    const denial = this.system.approvals.isAllowed(hook) ? undefined : this.denials.get(id);
+    const denial = this.system.approvals.denial(hook);
     const dead = background ? 'nobody waits for its answer, so it refuses nothing' : this.nameCheck.deadReason(hook);
-    if (denial !== undefined) return { ...guard, state: 'blocked', reason: denial };
+    if (denial !== undefined) return { ...guard, state: 'blocked', reason: `${denial.message} (${denial.reason})` };
     if (dead !== undefined) return { ...guard, state: 'error', reason: dead };
     if (pattern?.unsupported !== undefined) return { ...guard, state: 'in-doubt', reason: pattern.unsupported };
     return { ...guard, state: 'active' };

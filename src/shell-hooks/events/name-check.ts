@@ -19,8 +19,6 @@ type CheckedTool = Pick<Tool, 'name' | 'inputSchema'>;
  * for. Checks each hook once, at the first model call after all loaders.
  */
 export class NameCheck {
-  /** Keys of the hooks and files that were checked or reported. */
-  private readonly seen = new Set<string>();
   /** For each checked hook, true if its matcher selects a tool of the agent. */
   private readonly alive = new WeakMap<ShellHook, boolean>();
   private stop: (() => void) | undefined = undefined;
@@ -60,7 +58,7 @@ export class NameCheck {
     for (const hook of registry.list()) {
       const { source, name, dialect } = hook;
       const unnamed = toolNames[dialect] === undefined ? namedTools(hook) : undefined;
-      if (unnamed === undefined || !this.isNew(`file ${source}`)) continue;
+      if (unnamed === undefined || !this.system.reports.isNew(`file ${source}`)) continue;
       const message = `${source ?? name}: ${unnamed.problem} Map your tools to these names in \`toolNames\`.`;
       report({ level: unnamed.level, code: 'tools-unnamed', message, source });
     }
@@ -70,22 +68,17 @@ export class NameCheck {
   private judgePatterns(): void {
     for (const { id, name, event, source, pattern } of this.system.registry.list()) {
       const unsupported = pattern?.unsupported;
-      if (unsupported === undefined || !this.isNew(`pattern ${id}`)) continue;
+      if (unsupported === undefined || !this.system.reports.isNew(`pattern ${id}`)) continue;
       const message = `Hook "${name}" runs for every tool at ${event}, because its matcher is not supported: ${unsupported}. Write a pattern without look-around or back-references, or a list of names.`;
       this.system.report({ level: 'warning', code: 'matcher-in-doubt', message, hook: name, source });
     }
-  }
-
-  private isNew(key: string): boolean {
-    const { size } = this.seen;
-    return this.seen.add(key).size > size;
   }
 
   private unchecked(): readonly ShellHook[] {
     const { registry, toolNames } = this.system;
     const isConcerned = (hook: ShellHook) =>
       namesTools(hook) || namedTools(hook) !== undefined || toolNames[hook.dialect] !== undefined;
-    return registry.list().filter((hook) => isConcerned(hook) && !this.seen.has(hook.id));
+    return registry.list().filter((hook) => isConcerned(hook) && !this.alive.has(hook));
   }
 
   private check(run: Pick<RunContext, 'tools'>): void {
@@ -97,8 +90,7 @@ export class NameCheck {
     const hooks = this.unchecked();
     this.checkFields(hooks, tools);
     const problems = hooks.flatMap((hook) => {
-      this.seen.add(hook.id);
-      if (isToolEvent(hook.event)) this.alive.set(hook, this.selectsOne(hook, tools));
+      this.alive.set(hook, !isToolEvent(hook.event) || this.selectsOne(hook, tools));
       const unknown = this.unknownNames(hook, tools);
       return unknown.length === 0 ? [] : [`the matcher of hook "${hook.name}": ${unknown.join('; ')}`];
     });
@@ -122,7 +114,7 @@ export class NameCheck {
     const gaps = [...new Set(ofTools.map(({ dialect }) => dialect))].flatMap((dialect) =>
       tools.flatMap((tool) => {
         const missing = missingFields(tool, dialect, this.system.toolNames);
-        return missing !== undefined && this.isNew(`${dialect} ${tool.name}`) ? [missing] : [];
+        return missing !== undefined && this.system.reports.isNew(`${dialect} ${tool.name}`) ? [missing] : [];
       }),
     );
     if (gaps.length === 0) return;

@@ -5,26 +5,18 @@ import { isGateEvent } from '../../programs/hook-event.js';
 import { eventNameOf } from '../dialects/dialect.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { Report } from '../hook/diagnostic.js';
+import type { HookReading } from '../hook/effects.js';
 import { redactForLog } from '../hook/plain-json.js';
-import type { HookOutcome } from './outcome.js';
+import type { ShellHooksSettings } from '../options.js';
+import { type FinishedRun, type HookOutcome, refuses } from './outcome.js';
 import type { ProcessQueue } from './process-queue.js';
 
 /** Values that change when an agent loads the hooks. */
-export interface HookHost {
+export interface HookHost extends Pick<ShellHooksSettings, 'sensitive' | 'onNotice'> {
   logger: Logger;
   queue: ProcessQueue;
   /** Time limit for hooks without `timeout`, in milliseconds. */
   timeoutMs: number;
-  /** Names of fields that are redacted in the log. */
-  readonly sensitive: readonly string[];
-}
-
-interface OutcomeContext {
-  readonly timeoutMs: number;
-  /** True if the hook cancelled the operation although it failed. */
-  readonly hasRefused: boolean;
-  /** True if the hook could not decide anything, because nobody waited for it. */
-  readonly isDetached: boolean;
 }
 
 /**
@@ -59,29 +51,47 @@ export class HookReports {
     this.report({ level: 'warning', code: 'detached-child', message, hook: hook.name });
   }
 
-  outcome(hook: ShellHook, outcome: HookOutcome, { timeoutMs, hasRefused, isDetached }: OutcomeContext): void {
-    const { problem, status, exitCode, durationMs } = outcome;
+  /** Reports the failure of a hook, its message to the user, and the fields of its output that have no effect. */
+  finished(hook: ShellHook, { outcome, reading }: FinishedRun): void {
+    const { ignored = [], effects } = reading;
+    if (outcome.status === 'skipped') this.skip(hook, safeText(outcome.problem?.message ?? ''));
+    else this.failure(hook, outcome, reading);
+    for (const field of ignored) this.ignored(hook, field);
+    if (effects.userText !== undefined) this.notify(hook, safeText(effects.userText));
+  }
+
+  private failure(hook: ShellHook, { problem, exitCode, durationMs }: HookOutcome, reading: HookReading): void {
     if (problem === undefined || problem.kind === 'aborted') return;
-    // The message quotes paths and program output, and may be printed on a terminal.
-    const message = safeText(problem.message);
-    if (status === 'skipped') return this.skip(hook, message);
     const { logger } = this.host;
-    const what = problem.hint === undefined ? message : `${message}. ${safeText(problem.hint)}`;
+    // The message quotes paths and program output, and may be printed on a terminal.
+    const what = safeText(problem.hint === undefined ? problem.message : `${problem.message}. ${problem.hint}`);
+    const timeoutMs = hook.timeout ?? this.host.timeoutMs;
     const details = { hookName: hook.name, event: hook.event, problem, exitCode, durationMs };
     const isLate = problem.kind === 'timed-out';
     const isNew = this.isNew(`${hook.id} ${problem.kind} ${problem.code} ${exitCode}`);
-    const isLoss = isGateEvent(hook.event) && !isDetached;
+    const isLoss = isGateEvent(hook.event) && !reading.isDetached;
     const level = problem.kind === 'malformed' || (isLoss && !isLate) ? 'error' : 'warn';
     const text = isLate
       ? `exceeded its time limit of ${timeoutMs} ms and was terminated.`
       : `failed at ${hook.event}: ${what}`;
     logger[isNew ? level : 'debug'](`Hook "${hook.name}" ${text}`, isLate ? { ...details, timeoutMs } : details);
     this.failures.set(hook.id, (this.failures.get(hook.id) ?? 0) + 1);
-    if (!hasRefused && isLoss) this.unguarded(hook, what);
+    if (!refuses(reading) && isLoss) this.unguarded(hook, what);
+  }
+
+  private notify({ name: hook, event }: ShellHook, text: string): void {
+    const { logger, onNotice } = this.host;
+    const notice = { hook, event, text };
+    logger.info(`Hook "${hook}" says: ${text}`, notice);
+    try {
+      onNotice?.(notice);
+    } catch (error) {
+      logger.error('The `onNotice` callback of the shell hooks threw an error.', error);
+    }
   }
 
   /** Reports an output field that has no effect at the hook's event, once for each hook and field. */
-  ignored(hook: ShellHook, field: string): void {
+  private ignored(hook: ShellHook, field: string): void {
     if (!this.isNew(`${hook.id} ${field}`)) return;
     const [name, ...outer] = field.split('.').reverse();
     const place = outer.length === 0 ? '' : ` in \`${outer.join('.')}\``;
@@ -89,7 +99,8 @@ export class HookReports {
     this.report({ level: 'warning', code: 'output-unsupported', message, hook: hook.name });
   }
 
-  private isNew(key: string): boolean {
+  /** Returns true at the first call with this key. */
+  isNew(key: string): boolean {
     const { size } = this.reported;
     return this.reported.add(key).size > size;
   }

@@ -1,4 +1,3 @@
-import { safeText } from '../../internal/safe-text.js';
 import { onAbort } from '../../internal/stop.js';
 import type { HookEvent } from '../../programs/hook-event.js';
 import { dialectOf } from '../dialects/dialect.js';
@@ -9,7 +8,7 @@ import { contentOf } from '../hook/identity.js';
 import { patternsReady } from '../hook/linear-pattern.js';
 import { HookExecutor } from './execution.js';
 import { isFor, isWanted, namesOf } from './matching.js';
-import { EventProgress, type FinishedRun, type HookEventResult, refuses } from './outcome.js';
+import { EventProgress, type FinishedRun, type HookEventResult } from './outcome.js';
 import { endPlainEvent, type HookEventData, type PlainData, plainContext, validatePlainEvent } from './plain-events.js';
 import type { HookSystem } from './system.js';
 
@@ -65,18 +64,19 @@ export class HookRunner {
     context: HookEventContext<Value>,
     hooks: readonly ShellHook[] = this.matching(context),
   ): Promise<HookEventResult<Value>> {
+    const { registry, approvals, reports } = this.system;
     const progress = new EventProgress(context);
     const completed: ShellHook[] = [];
     const queue = [...hooks];
     for (const [at, hook] of queue.entries()) {
       if (context.signal?.aborted) break;
       // The hook was removed while an earlier hook ran. After a reload, its replacement runs instead.
-      if (!this.system.registry.hooksOf(context.event).includes(hook)) {
+      if (!registry.hooksOf(context.event).includes(hook)) {
         queue.push(...this.replacements(context, queue, at));
         continue;
       }
       if (isRepeated(hook, completed)) continue;
-      if (this.system.approvals.mayTest(hook) && !isWanted(hook, progress, this.system)) continue;
+      if (approvals.mayTest(hook) && !isWanted(hook, progress, this.system)) continue;
       if (hook.background) {
         this.runInBackground(hook, progress);
         completed.push(hook);
@@ -85,7 +85,7 @@ export class HookRunner {
       const finished = await this.runUntilDetached(hook, progress);
       if (finished === 'detached') completed.push(hook);
       if (finished === 'detached' || finished === undefined) continue;
-      this.announce(hook, finished);
+      reports.finished(hook, finished);
       progress.take(hook, finished);
       if (finished.outcome.status === 'completed') completed.push(hook);
       if (progress.isOver) break;
@@ -124,7 +124,8 @@ export class HookRunner {
   }
 
   private announceDetached(hook: ShellHook, finished: FinishedRun | undefined): void {
-    if (finished !== undefined) this.announce(hook, { ...finished, reading: detached(finished.reading) });
+    if (finished !== undefined)
+      this.system.reports.finished(hook, { ...finished, reading: detached(finished.reading) });
   }
 
   /**
@@ -134,22 +135,6 @@ export class HookRunner {
   private replacements(subject: HookMatchInput, queue: readonly ShellHook[], at: number): readonly ShellHook[] {
     const over = new Set(queue.slice(0, at).map(contentOf));
     return this.matching(subject).filter((hook) => !queue.includes(hook) && !over.has(contentOf(hook)));
-  }
-
-  private announce(hook: ShellHook, { outcome, reading }: FinishedRun): void {
-    const { effects, ignored = [], isDetached = false } = reading;
-    const { logger, reports, onNotice } = this.system;
-    const timeoutMs = hook.timeout ?? this.system.timeoutMs;
-    reports.outcome(hook, outcome, { timeoutMs, hasRefused: refuses(reading), isDetached });
-    for (const key of ignored) reports.ignored(hook, key);
-    if (effects.userText === undefined) return;
-    const notice = { hook: hook.name, event: hook.event, text: safeText(effects.userText) };
-    logger.info(`Hook "${hook.name}" says: ${notice.text}`, notice);
-    try {
-      onNotice?.(notice);
-    } catch (error) {
-      logger.error('The `onNotice` callback of the shell hooks threw an error.', error);
-    }
   }
 }
 
