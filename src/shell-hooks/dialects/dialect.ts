@@ -1,4 +1,5 @@
 import type { HookDialect, HookEvent } from '../../programs/hook-event.js';
+import { factsOf, type HookFacts } from '../../programs/hook-facts.js';
 import { type EventTable, type HookTable, namedEvent } from '../../programs/hook-table.js';
 import { PROGRAMS, programOf } from '../../programs/list.js';
 import { parseNativeHooks } from '../files/native-file.js';
@@ -7,7 +8,6 @@ import type { JsonMap } from '../files/read-entry.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookContent, HookSource } from '../hook/diagnostic.js';
 import type { FinishedHook, HookReading } from '../hook/effects.js';
-import { factsOf, type HookFacts } from './facts.js';
 import { type DialectInputSource, inputFields } from './input-values.js';
 import { readNative } from './native-answer.js';
 import { parseOutput } from './output.js';

@@ -2,6 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../internal/json.j
 import { anything, boolean, object, text } from '../../internal/options/rules.js';
 import type { OptionRule } from '../../internal/options/validate.js';
 import { isGateEvent } from '../../programs/hook-event.js';
+import type { HookFacts } from '../../programs/hook-facts.js';
 import {
   type AnswerTable,
   type FieldMeaning,
@@ -10,10 +11,10 @@ import {
   type Refusal,
 } from '../../programs/hook-table.js';
 import { loose } from '../../programs/loose.js';
+import type { ToolResult } from '../../tools/tool.js';
 import type { ShellHook } from '../hook/definition.js';
 import { type FinishedHook, type HookEffects, type HookProblem, type HookReading, SILENT } from '../hook/effects.js';
-import { effectOf } from './answer-effects.js';
-import type { HookFacts } from './facts.js';
+import { requestChange, responseChange } from './gemini-conversation.js';
 import {
   malformed,
   parseOutput,
@@ -22,6 +23,7 @@ import {
   REASONS,
   reasonOf,
   reasonOfExit,
+  resultOf,
   specificOf,
   spellsRefusal,
   textOf,
@@ -252,4 +254,43 @@ function allEffects(output: JsonObject, { hook, fields }: AnswerRules, refusal: 
     userText: own.userText ?? refusal.userText,
     modelTexts: texts.length > 0 ? texts : undefined,
   };
+}
+
+type Effect = (value: JsonValue, hook: ShellHook) => HookEffects;
+
+/** Returns the effect of one field of an answer. The value has the type of the field. */
+function effectOf(means: FieldMeaning, value: JsonValue, hook: ShellHook): HookEffects {
+  return EFFECTS[means]?.(value, hook) ?? {};
+}
+
+/** The effects of the fields. Decisions and reasons are missing, because they are parts of a refusal. */
+const EFFECTS: Readonly<Partial<Record<FieldMeaning, Effect>>> = {
+  context: (value) => ofText(value, (text) => ({ modelTexts: [text] })),
+  again: (value) => ofText(value, (again) => ({ again })),
+  user: (value) => ofText(value, (userText) => ({ userText })),
+  input: (value) => ({ input: value as JsonObject }),
+  'input-changes': (value) => ({ inputChanges: value as JsonObject }),
+  result: (value) => ({ result: resultOf(value) }),
+  'copilot-result': (value) => ({ result: copilotResult(value as JsonObject) }),
+  tools: (value, { dialect, extension }) => ({ tools: { ...toolLimit(value as JsonObject), dialect, extension } }),
+  request: (value) => ({ request: requestChange(value as JsonObject) }),
+  response: (value) => ({ response: responseChange(value as JsonObject) }),
+};
+
+function ofText(value: JsonValue, effect: (text: string) => HookEffects): HookEffects {
+  const text = textOf(value);
+  return text === undefined ? {} : effect(text);
+}
+
+function copilotResult({ textResultForLlm: text, resultType }: JsonObject): ToolResult | undefined {
+  if (typeof text !== 'string') return undefined;
+  return resultType === 'failure' ? { content: text, isError: true } : { content: text };
+}
+
+const MODES: Readonly<Record<string, 'none' | 'any' | 'auto'>> = { NONE: 'none', ANY: 'any', AUTO: 'auto' };
+
+function toolLimit({ mode, allowedFunctionNames: names }: JsonObject) {
+  const limit = MODES[textOf(mode)?.toUpperCase() ?? 'AUTO'] ?? ('auto' as const);
+  const listed = Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
+  return { names: listed.length > 0 ? listed : undefined, mode: limit, joins: true };
 }

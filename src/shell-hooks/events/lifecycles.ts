@@ -32,7 +32,7 @@ const continues = ({ dialect }: ShellHook) => dialectOf(dialect).facts.refusedAn
 /** Installs lifecycles for the events that have shell hooks, and updates them with the registry. */
 export class Installation {
   private events = '';
-  /** Removes an installed lifecycle, by the name of its place. */
+  /** Removes an installed lifecycle, by its name. */
   private readonly removals = new Map<string, () => void>();
 
   constructor(
@@ -42,28 +42,35 @@ export class Installation {
   ) {}
 
   update(): void {
-    const { parts } = this;
     const events = new Set(HOOK_EVENTS.filter((event) => this.registry.hooksOf(event).length > 0));
     const names = [...events].join();
     if (names === this.events) return;
     this.events = names;
-    const readsCalls = events.has('after_tool') || events.has('after_agent');
-    this.place('session', createSessionHooks(events, parts, GATE_PRIORITY));
-    this.place('run', events.size > 0 ? createGates(events, parts) : undefined);
-    this.place('frames', events.size > 0 ? frameGuard : undefined);
-    this.place('results', events.has('after_tool') ? createResultGate(parts) : undefined);
-    const readsSubagents = events.has('before_subagent') || events.has('after_subagent');
-    this.place('subagents', events.has('after_subagent') ? createSubagentStop(parts, RESULT_PRIORITY) : undefined);
-    this.place('calls', readsCalls ? createCallRecorder(parts) : undefined);
-    this.place('starts', readsSubagents ? createSubagentStart(parts, REACH_PRIORITY) : undefined);
+    const earlier = new Map(this.removals);
+    this.removals.clear();
+    for (const lifecycle of createLifecycles(events, this.parts)) {
+      const { name = '' } = lifecycle;
+      this.removals.set(name, this.host.use(lifecycle, earlier.get(name)));
+      earlier.delete(name);
+    }
+    for (const remove of earlier.values()) remove();
   }
+}
 
-  /** Replaces the lifecycle of a place. Without `lifecycle`, only removes the earlier one. */
-  private place(name: string, lifecycle: AgentLifecycle | undefined): void {
-    const before = this.removals.get(name);
-    if (lifecycle !== undefined) this.removals.set(name, this.host.use(lifecycle, before));
-    else if (this.removals.delete(name)) before?.();
-  }
+/** Creates the lifecycles that the events need. Each has a name of its own. */
+function createLifecycles(events: ReadonlySet<HookEvent>, parts: HookParts): readonly AgentLifecycle[] {
+  if (events.size === 0) return [];
+  const readsCalls = events.has('after_tool') || events.has('after_agent');
+  const readsSubagents = events.has('before_subagent') || events.has('after_subagent');
+  return [
+    createSessionHooks(events, parts, GATE_PRIORITY),
+    createGates(events, parts),
+    frameGuard,
+    events.has('after_tool') && createResultGate(parts),
+    events.has('after_subagent') && createSubagentStop(parts, RESULT_PRIORITY),
+    readsCalls && createCallRecorder(parts),
+    readsSubagents && createSubagentStart(parts, REACH_PRIORITY),
+  ].filter((lifecycle) => lifecycle !== undefined && lifecycle !== false);
 }
 
 /**

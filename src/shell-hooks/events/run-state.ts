@@ -1,12 +1,16 @@
 import { onAbort } from '../../internal/stop.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Message, ToolCallPart } from '../../model/message.js';
+import type { HookEvent } from '../../programs/hook-event.js';
 import type { HookEffects } from '../hook/effects.js';
 import type { HookEventContext, Subagent, TranscriptMessages } from '../hook/event-context.js';
 import { hookMessage } from '../hook/text.js';
 import type { HookRunner } from '../run/runner.js';
 import type { HookSystem } from '../run/system.js';
 import type { CallRecord } from '../run/tool-fields.js';
+
+/** Events whose hooks the agent does not wait for. */
+export const NOTICES: ReadonlySet<HookEvent> = new Set(['notification', 'permission_denied', 'after_compaction']);
 
 /** Returns the ids for an event of a run. A run without a session uses its run id. */
 export function idsOf(run: RunContext): Pick<HookEventContext, 'sessionId' | 'runId' | 'subagent'> {

@@ -109,7 +109,7 @@ export class HookExecutor {
       stdin: () => (input ??= stdin()),
       timeoutMs,
       signal,
-      onFirstLine: detach && ((line) => void (detaches?.(line) && detach())),
+      onFirstLine: detach && detaches && ((line) => void (detaches(line) && detach())),
     });
     const redact = redactorOf(hook, system);
     const result = { ...ended, stdout: redact(ended.stdout), stderr: redact(ended.stderr) };
@@ -132,7 +132,7 @@ export class HookExecutor {
     const { workspaceDir, spawn, fetch, report, clock } = this.system;
     const { stdin, timeoutMs, signal } = run;
     if (hook.http !== undefined)
-      return postEvent({ url: hook.command, handler: hook.http, body: stdin(), timeoutMs, signal }, { clock, fetch });
+      return postEvent({ url: hook.command, handler: hook.http, body: stdin(), timeoutMs, signal, clock, fetch });
     const { command = '', argv0, args = [], cwd = workspaceDir } = verified.launch ?? {};
     const options = { ...run, command, argv0, args, clock, spawn };
     const result = await runProcess({ ...options, cwd });

@@ -167,7 +167,7 @@ const EVENTS: Readonly<Record<HookEvent, PlainEvent>> = {
 };
 
 /** Throws a `HookEventInvalidError` if the event is unknown, or if a field is missing or invalid. */
-export function validatePlainEvent(event: HookEvent, data: PlainData): void {
+function validate(event: HookEvent, data: PlainData): void {
   if (!isHookEvent(event))
     throw new HookEventInvalidError(String(event), [unknownName('event', String(event), HOOK_EVENTS)]);
   if (!isObject(data)) throw new HookEventInvalidError(event, ['`data` must be an object']);
@@ -175,8 +175,9 @@ export function validatePlainEvent(event: HookEvent, data: PlainData): void {
   if (problems.length > 0) throw new HookEventInvalidError(event, problems);
 }
 
-/** Returns the context of an event. The data must be valid. */
+/** Returns the context of an event. Throws a `HookEventInvalidError` if the event or its data is invalid. */
 export function plainContext(event: HookEvent, data: PlainData, signal?: AbortSignal): HookEventContext<PlainData> {
+  validate(event, data);
   const { fields, rewrite, source } = EVENTS[event];
   const { tool_name: tool, args } = data;
   const isOfTool = typeof tool === 'string' && isToolEvent(event);

@@ -9,7 +9,7 @@ import { patternsReady } from '../hook/linear-pattern.js';
 import { HookExecutor } from './execution.js';
 import { isFor, isWanted, namesOf } from './matching.js';
 import { EventProgress, type FinishedRun, type HookEventResult } from './outcome.js';
-import { endPlainEvent, type HookEventData, type PlainData, plainContext, validatePlainEvent } from './plain-events.js';
+import { endPlainEvent, type HookEventData, type PlainData, plainContext } from './plain-events.js';
 import type { HookSystem } from './system.js';
 
 /** Runs the hooks of one event, one after another. */
@@ -49,10 +49,9 @@ export class HookRunner {
     data: HookEventData[Event] & PlainData,
     { signal }: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<HookEventResult<PlainData>> {
-    validatePlainEvent(event, data);
-    const ready = patternsReady();
-    if (ready !== undefined) await ready;
-    const outcome = await this.runEvent(plainContext(event, data, signal));
+    const context = plainContext(event, data, signal);
+    await patternsReady();
+    const outcome = await this.runEvent(context);
     return endPlainEvent(event, outcome, (name, hook) => this.namesOf(name, hook));
   }
 
@@ -77,11 +76,6 @@ export class HookRunner {
       }
       if (isRepeated(hook, completed)) continue;
       if (approvals.mayTest(hook) && !isWanted(hook, progress, this.system)) continue;
-      if (hook.background) {
-        this.runInBackground(hook, progress);
-        completed.push(hook);
-        continue;
-      }
       const finished = await this.runUntilDetached(hook, progress);
       if (finished === 'detached') completed.push(hook);
       if (finished === 'detached' || finished === undefined) continue;
@@ -93,39 +87,35 @@ export class HookRunner {
     return progress.result();
   }
 
-  /** Starts a hook that decides nothing. It outlives the event and its abort signal, but not its time limit. */
-  private runInBackground<Value>(hook: ShellHook, { context, value }: EventProgress<Value>): void {
-    const own = new EventProgress({ ...context, value, signal: undefined });
-    void this.executor.run(hook, own).then((finished) => this.announceDetached(hook, finished));
-  }
-
-  /** Runs a hook until it ends, or until it writes that it needs no wait. From then on it outlives the event. */
+  /**
+   * Runs a hook until it ends, or until it writes that it needs no wait. From then on it outlives the event and its
+   * abort signal, but not its time limit. A background hook needs no wait from the start.
+   */
   private runUntilDetached<Value>(
     hook: ShellHook,
     progress: EventProgress<Value>,
   ): Promise<FinishedRun | 'detached' | undefined> {
-    if (dialectOf(hook.dialect).detaches === undefined) return this.executor.run(hook, progress);
-    const { signal } = progress.context;
+    const { context, value } = progress;
+    if (!hook.background && dialectOf(hook.dialect).detaches === undefined) return this.executor.run(hook, progress);
+    const { reports } = this.system;
     return new Promise((resolve) => {
       let isDetached = false;
       const life = new AbortController();
-      const release = onAbort(signal, () => life.abort(signal?.reason));
+      const release = onAbort(context.signal, () => life.abort(context.signal?.reason));
       const detach = () => {
         isDetached = true;
         release();
         resolve('detached');
       };
-      void this.executor.run(hook, progress, { signal: life.signal, detach }).then((finished) => {
+      // A background hook reads the event as it is now, whatever the next hooks change.
+      const own = hook.background ? new EventProgress({ ...context, value }) : progress;
+      void this.executor.run(hook, own, { signal: life.signal, detach }).then((finished) => {
         release();
-        if (isDetached) this.announceDetached(hook, finished);
-        else resolve(finished);
+        if (!isDetached) resolve(finished);
+        else if (finished !== undefined) reports.finished(hook, { ...finished, reading: detached(finished.reading) });
       });
+      if (hook.background) detach();
     });
-  }
-
-  private announceDetached(hook: ShellHook, finished: FinishedRun | undefined): void {
-    if (finished !== undefined)
-      this.system.reports.finished(hook, { ...finished, reading: detached(finished.reading) });
   }
 
   /**
