@@ -114,7 +114,7 @@ class ContentGate implements TrustGate {
       validateItem(item);
       const unread = item.scope === 'workspace' ? await this.approvals.denyUnread(this.identified(item)) : undefined;
       if (unread !== undefined) return unread;
-      const located = this.locate(item);
+      const located = locateItem(item, this.settings.place);
       if (located.scope === 'workspace') return await decide(await this.fingerprint(located));
       return allow(item, { reason: 'user', scope: 'user' });
     } catch (error) {
@@ -131,7 +131,8 @@ class ContentGate implements TrustGate {
         const fingerprint = await this.undecided(part).catch(() => undefined);
         if (fingerprint !== undefined) open.push(fingerprint);
       }
-      if (open.length > 0) await this.approvals.ask(open, await this.fingerprint(this.locate(whole)));
+      if (open.length > 0)
+        await this.approvals.ask(open, await this.fingerprint(locateItem(whole, this.settings.place)));
     } catch (error) {
       this.settings.logger.warn(
         `The parts of ${JSON.stringify(whole.name)} could not be approved together, so the user is asked about each part`,
@@ -143,7 +144,7 @@ class ContentGate implements TrustGate {
   async verify(decision: AllowedDecision): Promise<VerifiedItem | DeniedDecision> {
     const { item } = decision;
     try {
-      const located = this.locate(item);
+      const located = locateItem(item, this.settings.place);
       if (located.scope === 'workspace') return await this.verifyContent(decision, located);
       return { ...decision, root: item.root, launch: launchOf(located, undefined) };
     } catch (error) {
@@ -160,14 +161,10 @@ class ContentGate implements TrustGate {
     return fingerprintLocated(located, this.settings.place, { hashes: this.hashes });
   }
 
-  private locate(item: TrustItem): LocatedItem {
-    return locateItem(item, this.settings.place);
-  }
-
   /** Returns the fingerprint of an item of the workspace that the user has to be asked about. */
   private async undecided(item: TrustItem): Promise<Fingerprint | undefined> {
     validateItem(item);
-    const located = this.locate(item);
+    const located = locateItem(item, this.settings.place);
     if (located.scope !== 'workspace') return undefined;
     const fingerprint = await this.fingerprint(located);
     return (await this.approvals.lookUp(fingerprint)) === undefined ? fingerprint : undefined;

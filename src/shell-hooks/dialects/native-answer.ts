@@ -30,6 +30,7 @@ import {
 
 /** Rules for output fields. */
 const FIELDS: Readonly<Record<string, OptionRule>> = {
+  continue: boolean,
   systemMessage: text,
   reason: text,
   updatedPrompt: text,
@@ -85,12 +86,12 @@ function camelCased(output: JsonObject): JsonObject {
 
 /** Returns the first problem of the output fields. Null counts as absent, except in `continue`. */
 function problemIn(fields: JsonObject): string | undefined {
-  const problems = Object.entries(FIELDS).map(([name, rule]) => problemOfField(name, fields[name] ?? undefined, rule));
-  return (
-    problemOfField('continue', fields.continue, boolean) ??
-    problems.find((problem) => problem !== undefined) ??
-    findBadConversation(fields)
-  );
+  for (const [name, value] of Object.entries(fields)) {
+    if (!Object.hasOwn(FIELDS, name) || (value === null && name !== 'continue')) continue;
+    const problem = problemOfField(name, value, FIELDS[name] as OptionRule) ?? problemOfItems(name, value);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }
 
 /**
@@ -149,9 +150,9 @@ function dataOf({ data = {}, ...output }: JsonObject): JsonObject {
   return Object.fromEntries([...others, ...Object.entries(isObject(data) ? data : { data })]) as JsonObject;
 }
 
-function findBadConversation({ updatedMessages, updatedResponse }: JsonObject): string | undefined {
-  const problem = isPresent(updatedMessages) ? problemOfMessages(updatedMessages) : undefined;
-  return problem ?? (isPresent(updatedResponse) ? problemOfResponse(updatedResponse) : undefined);
+function problemOfItems(name: string, value: JsonValue): string | undefined {
+  if (name === 'updatedMessages') return problemOfMessages(value);
+  return name === 'updatedResponse' ? problemOfResponse(value) : undefined;
 }
 
 /**

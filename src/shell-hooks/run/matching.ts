@@ -109,14 +109,16 @@ export function shownArgs(hook: ForDialect, { tool, args }: NamedCall, names: To
 }
 
 /** Returns the effects of a hook, with changed arguments under the names that the tool reads. */
-export function withOwnArgs(hook: ForDialect, tool: string | undefined, names: ToolNames) {
+export function withOwnArgs(
+  hook: ForDialect,
+  { tool, effects }: { readonly tool: string | undefined; readonly effects: HookEffects },
+  names: ToolNames,
+): HookEffects {
   const argNames = argNamesOf(hook, tool, names);
-  if (argNames === undefined) return (effects: HookEffects) => effects;
+  if (argNames === undefined) return effects;
   const own = new Map([...argNames].map(([name, shown]) => [shown, name]));
-  return (effects: HookEffects): HookEffects => {
-    const { input, inputChanges } = effects;
-    return { ...effects, input: renamed(input, own), inputChanges: renamed(inputChanges, own) };
-  };
+  const { input, inputChanges } = effects;
+  return { ...effects, input: renamed(input, own), inputChanges: renamed(inputChanges, own) };
 }
 
 /** A tool name, and arguments that may be invalid. */

@@ -68,8 +68,7 @@ export function readResult(
   if (hasNoAnswer && !isAborted && isGateEvent(hook.event)) return CUT_OFF;
   const shown = (value: unknown) => shownTo(hook, value, settings.sensitive);
   const read = dialectOf(hook.dialect).read({ hook, result, shown, redact: redactorOf(hook, settings) });
-  const ownArgs = withOwnArgs(hook, tool, settings.toolNames);
-  const effects = withShortTexts(ownArgs(read.effects));
+  const effects = withShortTexts(withOwnArgs(hook, { tool, effects: read.effects }, settings.toolNames));
   return delayed({ ...read, effects, ignored: withoutEcho(read, input) }, waitedMs);
 }
 

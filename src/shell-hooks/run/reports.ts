@@ -5,7 +5,7 @@ import { isGateEvent } from '../../programs/hook-event.js';
 import { eventNameOf } from '../dialects/dialect.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { Report } from '../hook/diagnostic.js';
-import type { HookReading } from '../hook/effects.js';
+import type { HookProblem, HookReading } from '../hook/effects.js';
 import { redactForLog } from '../hook/plain-json.js';
 import type { ShellHooksSettings } from '../options.js';
 import { type FinishedRun, type HookOutcome, refuses } from './outcome.js';
@@ -54,14 +54,18 @@ export class HookReports {
   /** Reports the failure of a hook, its message to the user, and the fields of its output that have no effect. */
   finished(hook: ShellHook, { outcome, reading }: FinishedRun): void {
     const { ignored = [], effects } = reading;
-    if (outcome.status === 'skipped') this.skip(hook, safeText(outcome.problem?.message ?? ''));
-    else this.failure(hook, outcome, reading);
+    const { problem, status } = outcome;
+    if (status === 'skipped') this.skip(hook, safeText(problem?.message ?? ''));
+    else if (problem !== undefined && problem.kind !== 'aborted') this.failure(hook, { ...outcome, problem }, reading);
     for (const field of ignored) this.ignored(hook, field);
     if (effects.userText !== undefined) this.notify(hook, safeText(effects.userText));
   }
 
-  private failure(hook: ShellHook, { problem, exitCode, durationMs }: HookOutcome, reading: HookReading): void {
-    if (problem === undefined || problem.kind === 'aborted') return;
+  private failure(
+    hook: ShellHook,
+    { problem, exitCode, durationMs }: HookOutcome & { readonly problem: HookProblem },
+    reading: HookReading,
+  ): void {
     const { logger } = this.host;
     // The message quotes paths and program output, and may be printed on a terminal.
     const what = safeText(problem.hint === undefined ? problem.message : `${problem.message}. ${problem.hint}`);
