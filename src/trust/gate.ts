@@ -127,9 +127,11 @@ class ContentGate implements TrustGate {
     try {
       const open: Fingerprint[] = [];
       for (const part of parts) {
-        // `authorize` finds the same problem again and returns it as a denial.
-        const fingerprint = await this.undecided(part).catch(() => undefined);
-        if (fingerprint !== undefined) open.push(fingerprint);
+        await this.judge(part, async (fingerprint) => {
+          const known = await this.approvals.lookUp(fingerprint);
+          if (known === undefined) open.push(fingerprint);
+          return known ?? deny(fingerprint, { reason: 'no-approver', approvedBefore: false });
+        });
       }
       if (open.length > 0)
         await this.approvals.ask(open, await this.fingerprint(locateItem(whole, this.settings.place)));
@@ -161,15 +163,6 @@ class ContentGate implements TrustGate {
     return fingerprintLocated(located, this.settings.place, { hashes: this.hashes });
   }
 
-  /** Returns the fingerprint of an item of the workspace that the user has to be asked about. */
-  private async undecided(item: TrustItem): Promise<Fingerprint | undefined> {
-    validateItem(item);
-    const located = locateItem(item, this.settings.place);
-    if (located.scope !== 'workspace') return undefined;
-    const fingerprint = await this.fingerprint(located);
-    return (await this.approvals.lookUp(fingerprint)) === undefined ? fingerprint : undefined;
-  }
-
   private async verifyContent(
     { digest }: AllowedDecision,
     located: LocatedItem,
@@ -190,26 +183,20 @@ class ContentGate implements TrustGate {
     // If the approvals cannot be read for lack of resources, an approved guard must not look like an unapproved one.
     const unknown = (problem: unknown) =>
       ({ scope: 'workspace', approvedBefore: findResourceFailure(problem) !== undefined }) as const;
-    const { scope, ...before } = await this.standingOf(item).catch(unknown);
+    const { scope, approvedBefore } = await this.standingOf(item).catch(unknown);
     const known = error instanceof ItemUnboundError ? error : undefined;
     const reason: DeniedReason = known?.problem ?? (error instanceof TrustStoreError ? 'store-failed' : 'invalid');
-    const denial = {
-      reason,
-      ...before,
-      message: describeError(error),
-      failure: known?.failure ?? findResourceFailure(error),
-    };
-    return deny({ item, scope, digest: undefined }, denial);
+    const failure = known?.failure ?? findResourceFailure(error);
+    return deny({ item, scope, digest: undefined }, { reason, approvedBefore, message: describeError(error), failure });
+  }
+
+  private async standingOf(item: TrustItem): Promise<Pick<DeniedDecision, 'scope' | 'approvedBefore'>> {
+    const before = await this.approvals.previous(this.identified(item));
+    return { scope: scopeOf(item, this.settings.place), approvedBefore: before !== undefined };
   }
 
   private identified(item: TrustItem): Identified {
     const source = item.source === undefined ? undefined : realLocation(item.source);
     return { item, workspace: this.settings.place.workspace, source };
-  }
-
-  private async standingOf(item: TrustItem): Promise<Pick<DeniedDecision, 'scope' | 'approvedBefore'>> {
-    const before = await this.approvals.previous(this.identified(item));
-    const scope = scopeOf(item, this.settings.place);
-    return { scope, approvedBefore: before !== undefined };
   }
 }
