@@ -73,11 +73,11 @@ class ContentGate implements TrustGate {
   private readonly hashes = new FileHashes();
 
   constructor(private readonly settings: GateSettings) {
-    const { place, logger, folder } = settings;
+    const { place, logger } = settings;
     this.store = new TrustStore({ ...place, logger });
     this.approvals = new Approvals(this.store, settings);
     this.watch = new UserWatch(this.store, settings);
-    this.isProtectedPath = createPathGuard({ ...place, folder });
+    this.isProtectedPath = createPathGuard(settings);
   }
 
   async authorize(item: TrustItem): Promise<TrustDecision> {
@@ -99,8 +99,8 @@ class ContentGate implements TrustGate {
     return this.judge(item, async (fingerprint) => {
       const before = await this.approvals.previous(fingerprint);
       const reason = before === undefined ? 'no-approver' : 'changed';
-      const denied = () => deny(fingerprint, { reason, approvedBefore: before !== undefined });
-      return (await this.approvals.lookUp(fingerprint)) ?? denied();
+      const known = await this.approvals.lookUp(fingerprint);
+      return known ?? deny(fingerprint, { reason, approvedBefore: before !== undefined });
     });
   }
 
