@@ -17,8 +17,9 @@ import {
 } from '../hook/effects.js';
 import { jsonText } from '../hook/plain-json.js';
 import {
+  failureOf,
   malformed,
-  parseRun,
+  parseOutput,
   problemOfField,
   reasonOf,
   reasonOfExit,
@@ -71,7 +72,8 @@ const SNAKE_CASE: ReadonlyMap<string, string> = new Map(
 export function readNative(run: FinishedHook): HookReading {
   const { hook, result } = run;
   if (hook.exitCodes && result.exitCode === 2) return { ...SILENT, effects: { cancel: reasonOfExit(run) } };
-  const { output, failure, problem } = parseRun(run);
+  const { output, problem } = parseOutput(result.stdout, run.redact);
+  const failure = failureOf(result);
   const fields = output && camelCased(output);
   const bad = problem ?? (fields && problemIn(fields));
   const failing = failure ?? (bad === undefined ? undefined : malformed(bad));

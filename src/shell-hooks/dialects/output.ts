@@ -56,16 +56,6 @@ export function spellsRefusal(stdout: string, fields: readonly RefusingField[]):
   );
 }
 
-/** The output of a finished hook, and the reason why its program failed, if it failed. */
-export interface ParsedRun extends ParsedOutput {
-  readonly failure: HookProblem | undefined;
-}
-
-/** Parses the output of a finished hook. `text` replaces standard output. */
-export function parseRun({ result, redact }: FinishedHook, text = result.stdout): ParsedRun {
-  return { ...parseOutput(text, redact), failure: problemOf(result) };
-}
-
 /** The problem of a hook whose output is longer than Keelson reads. */
 const TOO_MUCH_OUTPUT: HookProblem = {
   kind: 'output-limit',
@@ -74,7 +64,7 @@ const TOO_MUCH_OUTPUT: HookProblem = {
 };
 
 /** Returns the problem of a finished program; undefined if it exited with code 0 and its output is complete. */
-function problemOf(result: ProcessResult): HookProblem | undefined {
+export function failureOf(result: ProcessResult): HookProblem | undefined {
   const { outcome, exitCode, signal, failure, stderr, stdoutTruncated } = result;
   if (outcome === 'spawn-failed') {
     return { kind: 'not-started', message: failure?.message ?? 'It could not be started', ...failure };

@@ -16,9 +16,9 @@ import type { ShellHook } from '../hook/definition.js';
 import { type FinishedHook, type HookEffects, type HookProblem, type HookReading, SILENT } from '../hook/effects.js';
 import { requestChange, responseChange } from './gemini-conversation.js';
 import {
+  failureOf,
   malformed,
   parseOutput,
-  parseRun,
   problemOfField,
   REASONS,
   reasonOf,
@@ -41,7 +41,8 @@ export function readAnswer(run: FinishedHook, facts: HookFacts): HookReading {
   const isNotification = namedEvent(facts.events, hook)?.notifies === true;
   if (result.exitCode === 2 && !isNotification) return { ...SILENT, effects: refusedByExit(run, answer) };
   const text = answerText(run, answer);
-  const { output, problem: unread, failure: problem } = parseRun(run, text);
+  const { output, problem: unread } = parseOutput(text, run.redact);
+  const problem = failureOf(result);
   if (output === undefined && unread === undefined && problem === undefined) return SILENT;
   if (isNotification && problem !== undefined) return { ...SILENT, problem };
   const isIgnored = isNotification || listed(answer.ignoredAt, hook);

@@ -1,7 +1,7 @@
 import { describeError } from '../../errors.js';
 import type { Awaitable } from '../../internal/promise.js';
 import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
-import type { AgentLifecycle, LoaderHost } from '../../lifecycle/lifecycle.js';
+import type { AgentLifecycle, LoaderHost, ToolCallNext, ToolCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { textOf, toolCallsOf } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
@@ -66,7 +66,11 @@ function createLifecycles(events: ReadonlySet<HookEvent>, parts: HookParts): rea
     createSessionHooks(events, parts, GATE_PRIORITY),
     createGates(events, parts),
     frameGuard,
-    events.has('after_tool') && createResultGate(parts),
+    events.has('after_tool') && {
+      name: 'shell-hooks:after_tool',
+      priority: RESULT_PRIORITY,
+      wrapToolCall: (call: ToolCallRequest, next: ToolCallNext) => afterTool(call, next, parts),
+    },
     events.has('after_subagent') && createSubagentStop(parts, RESULT_PRIORITY),
     readsCalls && createCallRecorder(parts),
     readsSubagents && createSubagentStart(parts, REACH_PRIORITY),
@@ -117,15 +121,6 @@ function createCallRecorder({ runs }: HookParts): AgentLifecycle {
   };
 }
 
-/** Creates the lifecycle for `after_tool`. */
-function createResultGate(parts: HookParts): AgentLifecycle {
-  return {
-    name: 'shell-hooks:after_tool',
-    priority: RESULT_PRIORITY,
-    wrapToolCall: (call, next) => afterTool(call, next, parts),
-  };
-}
-
 function entryPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullable<AgentLifecycle['beforeAgent']> {
   const hasMoments = MOMENT_EVENTS.some((event) => events.has(event));
   return (prompt, run) => {
@@ -141,7 +136,9 @@ function entryPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullab
 function modelPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullable<AgentLifecycle['beforeModel']> {
   return async (messages, run) => {
     const state = parts.runs.of(run);
-    state.clearRequest();
+    state.texts = [];
+    state.changes = [];
+    state.mustCallTool = false;
     const calls = events.has('after_tools') ? state.takeTurn() : [];
     const rejection = calls.length > 0 ? await afterTools(calls, run, parts) : undefined;
     return rejection ?? (events.has('before_model') ? beforeModel(messages, run, parts) : undefined);
@@ -196,6 +193,6 @@ async function endPoint(text: string, run: RunContext, parts: HookParts): Promis
 
 /** Ends the hooks of a run. A run without a session removes its transcript before it ends. */
 function closeRun(run: RunContext, { runs, transcripts }: HookParts): Awaitable<void> {
-  runs.closeOf(run);
+  runs.of(run).close();
   return run.session === undefined ? transcripts?.remove(run.id) : undefined;
 }

@@ -157,16 +157,11 @@ function missingFields(tool: CheckedTool, dialect: HookDialect, toolNames: ToolN
   // A schema without `properties` does not say which arguments the tool reads.
   if (mapped === undefined || !isObject(properties) || Object.keys(properties).length === 0) return undefined;
   const name = shownToolName({ dialect }, tool.name, toolNames);
-  const documented = requiredArgs(dialect, name);
+  const { tools } = dialectOf(dialect).facts;
+  const documented = (Object.hasOwn(tools, name) && tools[name]?.args) || [];
   const given = Object.keys(shownArgs({ dialect }, { tool: tool.name, args: properties }, toolNames) as object);
   const missing = documented.filter((field) => !given.includes(field));
   return missing.length === 0 ? undefined : `"${tool.name}", mapped to ${name}, has no ${missing.join(' and no ')}`;
-}
-
-/** Returns the arguments that the program documents for a tool. */
-function requiredArgs(dialect: HookDialect, tool: string): readonly string[] {
-  const { tools } = dialectOf(dialect).facts;
-  return Object.hasOwn(tools, tool) ? (tools[tool]?.args ?? []) : [];
 }
 
 /** Returns a problem if a hook names tools of another program; undefined otherwise. */

@@ -53,13 +53,6 @@ export class RunState {
     return { ...idsOf(this.run), transcript: () => this.transcript(), signal: this.signal() };
   }
 
-  /** Clears the hook effects of the previous model call. */
-  clearRequest(): void {
-    this.texts = [];
-    this.changes = [];
-    this.mustCallTool = false;
-  }
-
   /** Records the tool calls of a response. */
   recordCalls(calls: readonly ToolCallPart[]): void {
     const records = calls.map(({ id, name, input }): CallRecord => ({ id, name, args: input }));
@@ -127,6 +120,7 @@ export class RunState {
   /** Aborts the hooks that are still running. */
   close(): void {
     this.life?.end();
+    this.isPast ||= this.run.session === undefined;
   }
 }
 
@@ -143,12 +137,6 @@ export class RunStates {
     this.byRun.set(run, state);
     if (run.session !== undefined) this.follow(run.session, state);
     return state;
-  }
-
-  closeOf(run: RunContext): void {
-    const state = this.of(run);
-    state.close();
-    if (run.session === undefined) state.isPast = true;
   }
 
   /**
