@@ -1,6 +1,6 @@
 import { describeError, OptionInvalidError } from '../errors.js';
 import type { Changes } from '../internal/changes.js';
-import { type Clock, systemClock } from '../internal/clock.js';
+import { systemClock } from '../internal/clock.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { HookDialect, HookEvent } from '../programs/hook-event.js';
@@ -96,6 +96,7 @@ class ShellHooksLoader implements ShellHooks {
     const queue = new ProcessQueue().limitTo(maxProcesses);
     const host = { ...settings, ...machine, clock, logger, queue, timeoutMs: timeout ?? DEFAULT_TIMEOUT_MS };
     const following = followingLogger(host);
+    const { transcriptFolder: folder } = settings;
     this.diagnostics = new Diagnostics(following, onDiagnostic);
     const { report } = this.diagnostics;
     this.registry = registry;
@@ -107,7 +108,7 @@ class ShellHooksLoader implements ShellHooks {
       report,
       approvals: new HookApprovals(this.gate, settings.workspaceDir),
       reports: new HookReports(host, report),
-      transcripts: createTranscripts(host, report),
+      transcripts: folder === undefined ? undefined : new Transcripts({ ...host, folder, report }),
     });
     this.runner = new HookRunner(this.system);
   }
@@ -180,14 +181,6 @@ class ShellHooksLoader implements ShellHooks {
   revoke(digest: string): Promise<number> {
     return this.gate.revoke(digest);
   }
-}
-
-function createTranscripts(
-  settings: ShellHooksSettings & { readonly clock: Clock },
-  report: Report,
-): Transcripts | undefined {
-  const { transcriptFolder: folder, clock } = settings;
-  return folder === undefined ? undefined : new Transcripts({ ...settings, folder, now: () => clock.now(), report });
 }
 
 function createGate(settings: ShellHooksSettings, logger: Logger, report: Report): TrustGate {

@@ -143,7 +143,6 @@ export function requestOf(
   return structuredClone({ ...request, executable: executable?.realPath, previousScripts: previous, parts: [] });
 }
 
-/** Creates the request for an extension package, with all parts of the package that are not approved. */
 export function requestOfParts(whole: Fingerprint, requests: readonly ApprovalRequest[]): ApprovalRequest {
   const parts = requests.map(({ parts: _none, ...part }): ApprovalPart => part);
   const previous = parts.flatMap(({ previousScripts = {} }) => Object.entries(previousScripts));
@@ -157,7 +156,6 @@ export function requestOfParts(whole: Fingerprint, requests: readonly ApprovalRe
   };
 }
 
-/** Creates a decision that allows an item. */
 export function allow(
   item: TrustItem,
   allowance: Pick<AllowedDecision, 'reason' | 'scope'> & { readonly digest?: string },

@@ -104,7 +104,7 @@ class ContentGate implements TrustGate {
     });
   }
 
-  /** Decides on an item. Items of the workspace are decided by `decide`, unless nobody can approve them. */
+  /** Decides on an item. Calls `decide` for an item of the workspace, unless nobody can approve the item. */
   private async judge(
     item: TrustItem,
     decide: (fingerprint: Fingerprint) => Promise<TrustDecision>,

@@ -80,12 +80,11 @@ function argsOf({ fields }: DialectInputSource): unknown {
   return fields.flat?.tool_input;
 }
 
-/** Returns the text of a tool result. Undefined except at `after_tool`. */
 function resultText({ fields: { result } }: DialectInputSource): string | undefined {
   return result && contentText(result.content);
 }
 
-/** Returns the first argument with one of these names that is a string. The arguments of the schema come first. */
+/** Returns the first string argument with one of these names. `args` lists the arguments of the tool's schema first. */
 function argument(args: unknown, names: readonly string[]): string | undefined {
   const familiar = isObject(args) ? Object.entries(args).filter(([name]) => names.includes(name)) : [];
   const found = familiar.map(([, value]) => value).find((value) => typeof value === 'string');
@@ -141,14 +140,11 @@ function geminiResult(source: DialectInputSource): unknown {
   };
 }
 
-/** A finished call of a tool of Claude Code. */
 interface FinishedCall {
   /** Arguments of the call, as the hook reads them. */
   readonly args: JsonMap;
-  /** Text of the result. */
   readonly text: string;
   readonly isError: boolean;
-  /** Fields of a structured result. */
   readonly own: JsonMap;
 }
 

@@ -29,7 +29,6 @@ import {
   UNREADABLE_REFUSAL,
 } from './output.js';
 
-/** Rules for output fields. */
 const FIELDS: Readonly<Record<string, OptionRule>> = {
   continue: boolean,
   systemMessage: text,
@@ -107,7 +106,7 @@ function ignoredIn(fields: JsonObject, event: HookEvent): readonly string[] {
   return isObject(hookSpecificOutput) ? [...names, 'hookSpecificOutput'] : names;
 }
 
-/** A cancellation in text that is not one JSON object. */
+/** The field and the value that cancel in text that is not one JSON object, such as `continue: false`. */
 const SPELLED = [{ name: 'continue', values: ['false'] }];
 
 /**
@@ -177,8 +176,8 @@ function conversationEffects(
 }
 
 /**
- * Returns the items that a hook wrote. For an item that the hook did not change, returns the original object, with its
- * bytes and its sensitive fields. `shown` returns an item as the hook read it.
+ * Returns the items that a hook wrote. An item that the hook did not change becomes the original object again, so that
+ * it keeps its images and its redacted fields. `shown` returns an item as the hook read it.
  */
 function restored<Item>(
   before: readonly Item[],

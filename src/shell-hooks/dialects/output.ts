@@ -7,7 +7,10 @@ import { shortText } from '../hook/text.js';
 
 /** The JSON object that a hook wrote, the problem with it, or both. */
 export interface ParsedOutput {
-  /** The parsed object. With a problem too, the object has a repeated key, and a refusal in the object still counts. */
+  /**
+   * The parsed object. It is set together with `problem` only if a key is repeated: a refusal in the object then still
+   * counts.
+   */
   readonly output?: JsonObject;
   readonly problem?: string | undefined;
 }
@@ -31,7 +34,6 @@ export function parseOutput(stdout: string, redact = (text: string) => text): Pa
   return { output: redacted(read.value as JsonObject, redact), problem: repeated && lossText(repeated) };
 }
 
-/** Returns an output without a byte order mark. */
 function plainText(output: string): string {
   return output.replace(/^\uFEFF/, '').trim();
 }
@@ -56,7 +58,6 @@ export function spellsRefusal(stdout: string, fields: readonly RefusingField[]):
   );
 }
 
-/** The problem of a hook whose output is longer than Keelson reads. */
 const TOO_MUCH_OUTPUT: HookProblem = {
   kind: 'output-limit',
   message: 'It wrote too much output to read all of it',
@@ -83,7 +84,6 @@ function endOf(stderr: string): string {
   return text === '' ? '' : `: ${text.length > SHOWN ? `…${text.slice(-SHOWN)}` : text}`;
 }
 
-/** Returns the problem of a hook whose output is invalid. */
 export function malformed(problem: string): HookProblem {
   return { kind: 'malformed', message: `Its output is invalid: ${problem}` };
 }

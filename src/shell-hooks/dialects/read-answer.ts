@@ -87,8 +87,8 @@ function answerText({ result }: FinishedHook, { readsStderr, hasProgress, detach
 }
 
 /**
- * Returns the member of a record for the event of a hook. Tries the name of the event in the program, then its name in
- * Keelson, then `*`.
+ * Returns the value that a table has for the event of a hook. Tries the name of the event in the program, then its name
+ * in Keelson, then `*`.
  */
 function forEvent<Value>(record: Readonly<Record<string, Value>> = {}, { event, dialectEvent }: ShellHook) {
   const names = [dialectEvent, event, '*'].filter((name) => name !== undefined);
@@ -259,7 +259,7 @@ function allEffects(output: JsonObject, { hook, fields }: AnswerRules, refusal: 
 
 type Effect = (value: JsonValue, hook: ShellHook) => HookEffects;
 
-/** Returns the effect of one field of an answer. The value has the type of the field. */
+/** Returns the effect of one field of an answer. */
 function effectOf(means: FieldMeaning, value: JsonValue, hook: ShellHook): HookEffects {
   return EFFECTS[means]?.(value, hook) ?? {};
 }

@@ -29,7 +29,7 @@ const REACH_PRIORITY = 0;
 /** Returns true if the agent continues after the hook refuses an answer. Otherwise the answer is withheld. */
 const continues = ({ dialect }: ShellHook) => dialectOf(dialect).facts.refusedAnswer === 'continued';
 
-/** Installs lifecycles for the events that have shell hooks, and updates them with the registry. */
+/** Installs lifecycles for the events that have shell hooks, and updates them when the registry changes. */
 export class Installation {
   private events = '';
   /** Removes an installed lifecycle, by its name. */
@@ -57,7 +57,10 @@ export class Installation {
   }
 }
 
-/** Creates the lifecycles that the events need. Each has a name of its own. */
+/**
+ * Creates the lifecycles that the events need. Their names are unique, because an update replaces a lifecycle by its
+ * name.
+ */
 function createLifecycles(events: ReadonlySet<HookEvent>, parts: HookParts): readonly AgentLifecycle[] {
   if (events.size === 0) return [];
   const readsCalls = events.has('after_tool') || events.has('after_agent');

@@ -6,7 +6,9 @@ import type { HookEventResult } from '../run/outcome.js';
 import { callData, receivedArgs } from '../run/tool-fields.js';
 import { type HookParts, idsOf, NOTICES } from './run-state.js';
 
-/** The events of each moment, in the order in which they run. */
+/**
+ * The hook events of each `Moment` of a run, such as a question for approval, in the order in which their hooks run.
+ */
 const EVENTS = {
   approval: ['notification', 'permission_request'],
   denial: ['permission_denied'],
@@ -14,10 +16,10 @@ const EVENTS = {
   compacted: ['after_compaction'],
 } as const satisfies Readonly<Record<Moment['kind'], readonly HookEvent[]>>;
 
-/** The events of all moments. */
+/** All hook events that belong to a `Moment` of a run. */
 export const MOMENT_EVENTS: readonly HookEvent[] = Object.values(EVENTS).flat();
 
-/** Runs the hooks for the moments of a run, after the hooks of earlier loaders. */
+/** Runs hooks at the approvals, denials and compactions of a run, after the hooks of earlier loaders. */
 export function watchMoments(run: RunContext, events: ReadonlySet<HookEvent>, parts: HookParts): void {
   const hookRun = hookRunOf(run);
   if (hookRun === undefined) return;
@@ -52,10 +54,10 @@ async function runHooks(
   return outcome;
 }
 
-/** The promise of the last notice of each run. The next notice waits for it. */
+/** The last hooks of each run that nobody waits for. The next ones start after them, so that events stay in order. */
 const latest = new WeakMap<RunContext, Promise<void>>();
 
-/** Runs the hooks of a notice after the earlier notices of the run. The run does not wait for the hooks. */
+/** Runs hooks of `NOTICES`, for which the run does not wait. They start after the earlier ones of the same run. */
 function runLater(context: HookEventContext<undefined>, run: RunContext, parts: HookParts): void {
   const work = (latest.get(run) ?? Promise.resolve()).then(async () => {
     const { cancelledBy: hookName, reason } = await runHooks(context, run, parts);

@@ -143,7 +143,7 @@ export class NameCheck {
   }
 }
 
-/** True for a hook whose matcher is for tools, and not for a command or a path, and does not match all of them. */
+/** True if the matcher of a hook selects some tools by their names, so that a wrong name can be reported. */
 function namesTools(hook: ShellHook): boolean {
   const { event, names, pattern } = hook;
   const isForTools = isToolEvent(event) && namedEventOf(hook)?.subject === undefined;

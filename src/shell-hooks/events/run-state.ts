@@ -24,13 +24,15 @@ export class RunState {
   readonly calls: CallRecord[] = [];
   /** Tool calls that reached their tool, by id, with the arguments that the tool got. */
   private readonly reached = new Map<string, CallRecord>();
-  /** Hook messages for the next model call. They are cleared after this call, as `changes` and `mustCallTool` are. */
+  /**
+   * Hook messages for the next model request. `texts`, `changes` and `mustCallTool` are cleared before each new
+   * request.
+   */
   texts: readonly Message[] = [];
   changes: readonly Pick<HookEffects, 'response' | 'request'>[] = [];
   mustCallTool = false;
   /** The runs of agents that are tools, by the id of their call. */
   readonly subagents = new Map<string, Subagent>();
-  /** Prompt of the run. */
   prompt = '';
   /** Number of turns that hooks added by refusing an answer. */
   continued = 0;
@@ -39,7 +41,10 @@ export class RunState {
    * only after the hooks.
    */
   response: { readonly message: Message; readonly after: number } | undefined = undefined;
-  /** True once the run is over. A hook that still runs in the background then adds no messages to the transcript. */
+  /**
+   * True after the end of a run without a session, or once the session has a later run. A hook that still runs in the
+   * background then adds no messages to the transcript.
+   */
   isPast = false;
   private turnCalls = new Map<string, CallRecord>();
   private areCallsNew = false;
@@ -53,7 +58,6 @@ export class RunState {
     return { ...idsOf(this.run), transcript: () => this.transcript(), signal: this.signal() };
   }
 
-  /** Records the tool calls of a response. */
   recordCalls(calls: readonly ToolCallPart[]): void {
     const records = calls.map(({ id, name, input }): CallRecord => ({ id, name, args: input }));
     this.calls.push(...records);
@@ -68,21 +72,19 @@ export class RunState {
     return calls;
   }
 
-  /** Records that a call reaches its tool. */
   recordReached(call: CallRecord): void {
     this.reached.set(call.id, call);
     const record = this.turnCalls.get(call.id);
     if (record !== undefined) record.args = call.args;
   }
 
-  /** Removes and returns the record of a call that reached its tool. */
   takeReached(id: string): CallRecord | undefined {
     const call = this.reached.get(id);
     this.reached.delete(id);
     return call;
   }
 
-  /** Removes and returns the run that a call has begun. */
+  /** Removes and returns the sub-agent that a tool call has started. */
   takeSubagent(callId: string): Subagent | undefined {
     const subagent = this.subagents.get(callId);
     this.subagents.delete(callId);

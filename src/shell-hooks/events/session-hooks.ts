@@ -8,7 +8,7 @@ import { type HookParts, NOTICES } from './run-state.js';
 
 /**
  * Creates the lifecycle for `session_start` and `session_end`. It also makes `agent.close()` wait for hooks of
- * notices that have started. Returns undefined without hooks of these events.
+ * `NOTICES` that have started. Returns undefined without hooks of these events.
  */
 export function createSessionHooks(
   events: ReadonlySet<HookEvent>,

@@ -47,8 +47,9 @@ export async function beforeTool(
 }
 
 /**
- * Returns true if a person approved the call with exactly these arguments. A note records the arguments of a question.
- * Without a note, the person saw the arguments of the model, or wrote other arguments.
+ * Returns true if a person approved the call with exactly these arguments. If hooks had changed them, a note in the
+ * history records the arguments that the person saw. Without a note, an approval is for the arguments that the model or
+ * the person wrote.
  */
 function isApproved(call: ToolCallRequest, isRewritten: boolean): boolean {
   const note = isEditedByPerson(call) ? undefined : askedNotes(call).at(-1);

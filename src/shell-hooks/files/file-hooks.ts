@@ -8,7 +8,7 @@ import { resolveHook } from '../hook/resolve-hook.js';
 import type { ShellHooksSettings } from '../options.js';
 import { type HookFile, readHookFile, standardFiles } from './hook-file.js';
 
-/** The hooks of hook files in a registry. */
+/** Loads the hooks of files into a registry, and replaces them at each reload. */
 export class FileHooks {
   /** The `hooks.timeout` that the files set. */
   timeout: number | undefined = undefined;

@@ -102,7 +102,7 @@ class EventsReader {
     return withoutBadFields({ name, matcher, ...read }, this.source, eventName);
   }
 
-  /** Reports a field that has an effect in the program only, once for each file. */
+  /** Reports a field that the other program reads and Keelson ignores. Reported once for each file. */
   private reportWithout(name: string): void {
     const { without = {} } = this.facts.entry;
     if (!Object.hasOwn(without, name) || this.reported.has(name)) return;

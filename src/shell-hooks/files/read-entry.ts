@@ -90,7 +90,6 @@ function isHeader([name, value]: readonly [string, unknown]): boolean {
   return /^[\w!#$%&'*+.^`|~-]+$/.test(name) && typeof value === 'string' && !/[\r\n\0]/.test(value);
 }
 
-/** The strings of the command line of an entry. */
 function textsOf({ command, args }: JsonMap): readonly string[] {
   const texts: readonly unknown[] = [command, ...(Array.isArray(args) ? args : [])];
   return texts.filter((text) => typeof text === 'string');
@@ -115,7 +114,10 @@ function reportVariables(entry: JsonMap, source: HookSource, { entry: rules, var
   }
 }
 
-/** Converts a time limit to milliseconds. Some files have milliseconds by mistake, so a high value is capped. */
+/**
+ * Converts a time limit to milliseconds. Some files give milliseconds to a program that reads seconds, so the result is
+ * capped at the longest timer.
+ */
 function inMilliseconds(time: unknown, { timeUnit }: HookFacts): unknown {
   if (typeof time !== 'number' || timeUnit === 'milliseconds') return time;
   return Math.min(Math.round(time * 1_000), MAX_TIMER_MS);
@@ -129,7 +131,7 @@ function folderOf({ scope, source }: HookSource, { startsIn }: HookFacts): strin
   return isOfFile ? dirname(source) : undefined;
 }
 
-/** Optional fields: without one of them, a hook still guards. */
+/** Fields without which a hook still guards. */
 const SECONDARY = ['name', 'timeout', 'env', 'cwd', 'onFailure', 'files', 'reads', 'sensitive', 'exitCodes'] as const;
 
 /**

@@ -23,7 +23,7 @@ export interface HookNotice {
   readonly text: string;
 }
 
-/** Callback that is called with each diagnostic. With `isLogged`, the log has a line about it already. */
+/** Callback that is called with each diagnostic. `isLogged` says that the log has a line about it already. */
 export type Report = (diagnostic: HookDiagnostic, isLogged?: boolean) => void;
 
 const METHODS = { error: 'error', warning: 'warn', info: 'info' } as const;

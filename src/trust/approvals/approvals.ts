@@ -16,7 +16,7 @@ import { removeSnapshot, sweepSnapshots } from '../fingerprint/snapshot.js';
 import type { GateSettings } from '../gate-options.js';
 import { type Approval, type Identified, identityOf, identityText, type TrustStore } from './store.js';
 
-/** Looks up decisions on items, and asks the user for new ones. */
+/** Looks up the stored approvals of items, and asks the user for new ones. */
 export class Approvals {
   /** Answers of this process that are not in the store: refusals, and approvals that could not be stored. */
   private readonly answers = new Map<string, Answer>();

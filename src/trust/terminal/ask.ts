@@ -3,7 +3,7 @@ import { isObject } from '../../internal/json.js';
 import { askOnTerminal, checkTerminalOptions, isTerminal, type Reading, type TerminalOptions } from './prompt.js';
 import { shown, shownLines } from './shown-text.js';
 
-/** The part of a tool call that is shown. */
+/** The members of a tool call that the prompt shows or uses. */
 export interface AskedCall {
   readonly name: string;
   /** The arguments that the tool will get. */
