@@ -7,6 +7,7 @@ import type { Message } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import type { Tool } from '../../tools/tool.js';
 import { hookMessage } from '../hook/text.js';
+import type { CallRecord } from '../run/input.js';
 import {
   afterModelFields,
   answerOf,
@@ -18,7 +19,6 @@ import {
   sentMessages,
 } from '../run/model-fields.js';
 import type { HookEventResult } from '../run/outcome.js';
-import type { CallRecord } from '../run/tool-fields.js';
 import { rejectionOf } from './agent-hooks.js';
 import type { HookParts, RunState } from './run-state.js';
 

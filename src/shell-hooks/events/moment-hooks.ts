@@ -2,8 +2,8 @@ import { hookRunOf, type Moment } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { HookEvent } from '../../programs/hook-event.js';
 import type { HookEventContext } from '../hook/event-context.js';
+import { callData, receivedArgs } from '../run/input.js';
 import type { HookEventResult } from '../run/outcome.js';
-import { callData, receivedArgs } from '../run/tool-fields.js';
 import { type HookParts, idsOf, NOTICES } from './run-state.js';
 
 /**

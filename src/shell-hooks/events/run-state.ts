@@ -5,9 +5,9 @@ import type { HookEvent } from '../../programs/hook-event.js';
 import type { HookEffects } from '../hook/effects.js';
 import type { HookEventContext, Subagent, TranscriptMessages } from '../hook/event-context.js';
 import { hookMessage } from '../hook/text.js';
+import type { CallRecord } from '../run/input.js';
 import type { HookRunner } from '../run/runner.js';
 import type { HookSystem } from '../run/system.js';
-import type { CallRecord } from '../run/tool-fields.js';
 
 /** Events whose hooks the agent does not wait for. */
 export const NOTICES: ReadonlySet<HookEvent> = new Set(['notification', 'permission_denied', 'after_compaction']);

@@ -3,8 +3,8 @@ import type { AgentLifecycle, ToolCallRequest } from '../../lifecycle/lifecycle.
 import { contentText, type WaitingRun } from '../../model/message.js';
 import type { Subagent } from '../hook/event-context.js';
 import { hookMessage } from '../hook/text.js';
+import { receivedArgs } from '../run/input.js';
 import type { HookEventResult } from '../run/outcome.js';
-import { receivedArgs } from '../run/tool-fields.js';
 import type { HookParts } from './run-state.js';
 import { addTexts, blocked, endRun, withheld } from './tool-hooks.js';
 

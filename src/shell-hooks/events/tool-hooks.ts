@@ -12,8 +12,8 @@ import { errorResult } from '../../tools/tool-result.js';
 import { canonicalJson } from '../../trust/fingerprint/canonical-json.js';
 import { jsonText } from '../hook/plain-json.js';
 import { hookMessage, modelText } from '../hook/text.js';
+import { callData, receivedArgs, rewriteInput, rewriteResult, shownResult } from '../run/input.js';
 import type { HookEventResult } from '../run/outcome.js';
-import { callData, receivedArgs, rewriteInput, rewriteResult, shownResult } from '../run/tool-fields.js';
 import { rejectionOf } from './agent-hooks.js';
 import type { HookParts } from './run-state.js';
 

@@ -11,6 +11,7 @@ import type { HookEffects } from '../hook/effects.js';
 import { HookEventInvalidError } from '../hook/error.js';
 import type { EventFields, HookEventContext } from '../hook/event-context.js';
 import { jsonText } from '../hook/plain-json.js';
+import { callData, rewriteInput, rewriteResult, shownResult } from './input.js';
 import {
   answerOf,
   joinLimits,
@@ -21,7 +22,6 @@ import {
   shownResponse,
 } from './model-fields.js';
 import type { HookEventResult } from './outcome.js';
-import { callData, rewriteInput, rewriteResult, shownResult } from './tool-fields.js';
 
 /**
  * Data of each event for `runner.run`. Hooks read the fields under `data`; additional fields are passed on unchanged.
