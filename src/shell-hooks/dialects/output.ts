@@ -34,8 +34,10 @@ export function parseOutput(stdout: string, redact = (text: string) => text): Pa
   return { output: redacted(read.value as JsonObject, redact), problem: repeated && lossText(repeated) };
 }
 
+/** Returns an output without the marks of an encoding. Text in UTF-16 has a zero in each character of ASCII. */
 function plainText(output: string): string {
-  return output.replace(/^\uFEFF/, '').trim();
+  const text = output.includes('\0') ? output.replace(/^\uFFFD+|\0/g, '') : output;
+  return text.replace(/^\uFEFF/, '').trim();
 }
 
 /** The reason of a refusal that was not read as JSON. */

@@ -1,4 +1,5 @@
 import { isObject } from '../../internal/json.js';
+import { namesText } from '../../internal/names-text.js';
 import type { LoaderHost } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { type HookDialect, isToolEvent } from '../../programs/hook-event.js';
@@ -52,15 +53,21 @@ export class NameCheck {
     return this.system.toolNames[hook.dialect] === undefined ? namedTools(hook)?.problem : undefined;
   }
 
-  /** Reports each file whose hooks name tools of another program, if `toolNames` has no names for that program. */
+  /** Reports the files whose hooks name tools of another program, if `toolNames` has no names for that program. */
   private reportUnnamedTools(): void {
-    const { registry, toolNames, report } = this.system;
+    const { registry, toolNames, report, reports } = this.system;
+    const found = new Map<string, Pick<HookDiagnostic, 'level' | 'source'> & { readonly places: string[] }>();
     for (const hook of registry.list()) {
       const { source, name, dialect } = hook;
       const unnamed = toolNames[dialect] === undefined ? namedTools(hook) : undefined;
-      if (unnamed === undefined || !this.system.reports.isNew(`file ${source}`)) continue;
-      const message = `${source ?? name}: ${unnamed.problem} Map your tools to these names in \`toolNames\`.`;
-      report({ level: unnamed.level, code: 'tools-unnamed', message, source });
+      if (unnamed === undefined || !reports.isNew(`file ${source}`)) continue;
+      const group = found.get(unnamed.problem) ?? { level: unnamed.level, source, places: [] };
+      group.places.push(source ?? name);
+      found.set(unnamed.problem, group);
+    }
+    for (const [problem, { level, source, places }] of found) {
+      const message = `${namesText(places)}: ${problem} Map your tools to these names in \`toolNames\`.`;
+      report({ level, code: 'tools-unnamed', message, source });
     }
   }
 
