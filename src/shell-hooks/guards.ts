@@ -2,8 +2,7 @@ import { isGateEvent } from '../programs/hook-event.js';
 import type { NameCheck } from './events/name-check.js';
 import type { ShellHook } from './hook/definition.js';
 import type { Diagnostics } from './hook/diagnostic.js';
-import type { HookRegistry } from './hook/registry.js';
-import type { HookApprovals } from './run/approval.js';
+import type { HookSystem } from './run/system.js';
 
 /** A hook from a file, at an event where a hook can refuse, and its state. */
 export interface GuardStatus {
@@ -22,13 +21,6 @@ export interface GuardStatus {
   readonly reason?: string | undefined;
 }
 
-interface GuardParts {
-  readonly registry: HookRegistry;
-  readonly approvals: HookApprovals;
-  readonly nameCheck: NameCheck;
-  readonly diagnostics: Diagnostics;
-}
-
 /** Codes of diagnostics about hooks that were left out. */
 const LEFT_OUT = [
   'event-unsupported',
@@ -41,26 +33,19 @@ const LEFT_OUT = [
 
 /** Lists every guard that was found in a file, with its state. Includes guards that could not be read. */
 export class Guards {
-  private denials = new Map<string, string>();
-
-  constructor(private readonly parts: GuardParts) {}
+  constructor(
+    private readonly system: HookSystem,
+    private readonly nameCheck: NameCheck,
+    private readonly diagnostics: Diagnostics,
+  ) {}
 
   /** Finds out which guards are approved. Asks nobody. */
   async update(): Promise<void> {
-    const guards = this.hooks();
-    const found = await Promise.all(guards.map((hook) => this.parts.approvals.check(hook)));
-    this.denials = new Map(
-      guards.flatMap(({ id }, at) => {
-        const { message, reason } = found[at] ?? {};
-        return message === undefined ? [] : [[id, `${message} (${reason})`]];
-      }),
-    );
+    await Promise.all(this.hooks().map((hook) => this.system.approvals.check(hook)));
   }
 
   list(): readonly GuardStatus[] {
-    const lost = this.parts.diagnostics
-      .list()
-      .filter(({ level, code }) => level === 'error' && LEFT_OUT.includes(code));
+    const lost = this.diagnostics.list().filter(({ level, code }) => level === 'error' && LEFT_OUT.includes(code));
     return [
       ...this.hooks().map((hook) => this.statusOf(hook)),
       ...lost.map(({ message: reason, hook, source }): GuardStatus => {
@@ -74,16 +59,15 @@ export class Guards {
    * host.
    */
   private hooks(): readonly ShellHook[] {
-    return this.parts.registry.list().filter(({ event, scope }) => scope !== 'builtin' && isGateEvent(event));
+    return this.system.registry.list().filter(({ event, scope }) => scope !== 'builtin' && isGateEvent(event));
   }
 
   private statusOf(hook: ShellHook): GuardStatus {
-    const { id, name, event, source, extension, pattern, background } = hook;
+    const { name, event, source, extension, pattern, background } = hook;
     const guard = { name, event, source, extension };
-    const { approvals, nameCheck } = this.parts;
-    const denial = approvals.isAllowed(hook) ? undefined : this.denials.get(id);
-    const dead = background ? 'nobody waits for its answer, so it refuses nothing' : nameCheck.deadReason(hook);
-    if (denial !== undefined) return { ...guard, state: 'blocked', reason: denial };
+    const denial = this.system.approvals.denial(hook);
+    const dead = background ? 'nobody waits for its answer, so it refuses nothing' : this.nameCheck.deadReason(hook);
+    if (denial !== undefined) return { ...guard, state: 'blocked', reason: `${denial.message} (${denial.reason})` };
     if (dead !== undefined) return { ...guard, state: 'error', reason: dead };
     if (pattern?.unsupported !== undefined) return { ...guard, state: 'in-doubt', reason: pattern.unsupported };
     return { ...guard, state: 'active' };

@@ -19,6 +19,7 @@ import { HookApprovals } from './run/approval.js';
 import { ProcessQueue } from './run/process-queue.js';
 import { type HookHost, HookReports } from './run/reports.js';
 import { HookRunner } from './run/runner.js';
+import type { HookSystem } from './run/system.js';
 import { Transcripts } from './transcript/transcripts.js';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -84,31 +85,32 @@ class ShellHooksLoader implements ShellHooks {
   readonly runner: HookRunner;
   private readonly diagnostics: Diagnostics;
   private readonly fileHooks: FileHooks;
-  private readonly transcripts: Transcripts | undefined;
-  private readonly host: HookHost;
-  private readonly hookApprovals: HookApprovals;
-  private readonly reports: HookReports;
+  private readonly system: HookSystem;
   private guards: Guards | undefined = undefined;
   private isLoaded = false;
   private unfollow = () => {};
 
   constructor(private readonly settings: ShellHooksSettings) {
     const { onDiagnostic, machine = {}, registry = new HookRegistry(), own, maxProcesses, timeout } = settings;
-    this.host = {
-      logger: machine.logger ?? consoleLogger,
-      queue: new ProcessQueue().limitTo(maxProcesses),
-      timeoutMs: timeout ?? DEFAULT_TIMEOUT_MS,
-    };
-    const logger = followingLogger(this.host);
-    this.diagnostics = new Diagnostics(logger, onDiagnostic);
+    const { logger = consoleLogger, clock = systemClock } = machine;
+    const queue = new ProcessQueue().limitTo(maxProcesses);
+    const host = { ...settings, ...machine, clock, logger, queue, timeoutMs: timeout ?? DEFAULT_TIMEOUT_MS };
+    const following = followingLogger(host);
+    const { transcriptFolder: folder } = settings;
+    this.diagnostics = new Diagnostics(following, onDiagnostic);
+    const { report } = this.diagnostics;
     this.registry = registry;
-    this.gate = settings.gate ?? createGate(settings, logger, this.diagnostics.report);
+    this.gate = settings.gate ?? createGate(settings, following, report);
     for (const hook of own) registry.register(hook);
-    this.fileHooks = new FileHooks(settings, registry, this.diagnostics.report);
-    this.transcripts = createTranscripts(settings, this.diagnostics.report);
-    this.hookApprovals = new HookApprovals(this.gate, settings.workspaceDir);
-    this.reports = new HookReports({ ...settings, host: this.host, report: this.diagnostics.report });
-    this.runner = this.createRunner();
+    this.fileHooks = new FileHooks(settings, registry, report);
+    this.system = Object.assign(host, {
+      registry,
+      report,
+      approvals: new HookApprovals(this.gate, settings.workspaceDir),
+      reports: new HookReports(host, report),
+      transcripts: folder === undefined ? undefined : new Transcripts({ ...host, folder, report }),
+    });
+    this.runner = new HookRunner(this.system);
   }
 
   async load(host: LoaderHost): Promise<void> {
@@ -119,12 +121,11 @@ class ShellHooksLoader implements ShellHooks {
       );
     }
     this.isLoaded = true;
-    this.host.logger = host.logger;
-    this.host.queue = ProcessQueue.of(host.signal).limitTo(this.settings.maxProcesses);
-    const { registry, runner, hookApprovals: approvals, diagnostics } = this;
-    const { toolNames } = this.settings;
-    const nameCheck = new NameCheck(host, { registry, toolNames, report: diagnostics.report });
-    const guards = new Guards({ registry, approvals, nameCheck, diagnostics });
+    const { registry, runner, system, diagnostics } = this;
+    system.logger = host.logger;
+    system.queue = ProcessQueue.of(host.signal).limitTo(system.maxProcesses);
+    const nameCheck = new NameCheck(host, system);
+    const guards = new Guards(system, nameCheck, diagnostics);
     this.guards = guards;
     try {
       await this.reload();
@@ -133,21 +134,17 @@ class ShellHooksLoader implements ShellHooks {
       throw error;
     }
     const parts = {
+      ...system,
       runner,
       pending: new PendingMessages(),
       runs: new RunStates(),
       notices: new Set<Promise<unknown>>(),
-      transcripts: this.transcripts,
-      maxContinuations: this.settings.maxContinuations,
-      logger: host.logger,
       signal: host.signal,
     };
     const installation = new Installation(host, parts, registry);
     const follow = async () => {
       installation.update();
-      nameCheck.update();
-      nameCheck.reportUnnamedTools();
-      await nameCheck.judgePatterns();
+      await nameCheck.update();
       await guards.update();
     };
     const report = (error: unknown) =>
@@ -158,7 +155,7 @@ class ShellHooksLoader implements ShellHooks {
 
   async reload(): Promise<Changes> {
     const changes = await this.fileHooks.read();
-    this.host.timeoutMs = this.settings.timeout ?? this.fileHooks.timeout ?? DEFAULT_TIMEOUT_MS;
+    this.system.timeoutMs = this.settings.timeout ?? this.fileHooks.timeout ?? DEFAULT_TIMEOUT_MS;
     return changes;
   }
 
@@ -169,7 +166,7 @@ class ShellHooksLoader implements ShellHooks {
   }
 
   status(): ShellHooksStatus {
-    const { failures } = this.reports;
+    const { failures } = this.system.reports;
     const hooks = this.registry.list().map((hook): ShellHookStatus => {
       const { id, name, event, scope, dialect, source } = hook;
       return { id, name, event, scope, dialect, source, failures: failures.get(id) ?? 0 };
@@ -184,28 +181,6 @@ class ShellHooksLoader implements ShellHooks {
   revoke(digest: string): Promise<number> {
     return this.gate.revoke(digest);
   }
-
-  private createRunner(): HookRunner {
-    const { settings, registry, hookApprovals: approvals, reports, host, transcripts } = this;
-    const { report } = this.diagnostics;
-    return new HookRunner({
-      ...settings,
-      ...settings.machine,
-      registry,
-      approvals,
-      reports,
-      host,
-      report,
-      transcripts,
-    });
-  }
-}
-
-function createTranscripts(settings: ShellHooksSettings, report: Report): Transcripts | undefined {
-  const { transcripts: folder, workspaceDir, toolNames, sensitive, machine, redact } = settings;
-  if (folder === undefined) return undefined;
-  const now = () => (machine?.clock ?? systemClock).now();
-  return new Transcripts({ folder, workspaceDir, toolNames, sensitive, redact, now, report });
 }
 
 function createGate(settings: ShellHooksSettings, logger: Logger, report: Report): TrustGate {

@@ -28,11 +28,10 @@ import { dialectIds } from './dialects/dialect.js';
 import type { HookFile } from './files/hook-file.js';
 import { parseNativeHooks } from './files/native-file.js';
 import type { HookDefinition, HookRegistration } from './hook/definition.js';
-import type { HookDiagnostic } from './hook/diagnostic.js';
+import type { HookDiagnostic, HookNotice } from './hook/diagnostic.js';
 import { HookInvalidError } from './hook/error.js';
 import type { ToolNames } from './hook/event-context.js';
 import type { HookRegistry } from './hook/registry.js';
-import type { HookNotice } from './run/runner.js';
 
 /** Hooks grouped by event, or as one array in `hooks`. A native hook file has the same structure. */
 export type HookMap = { readonly [Event in HookEvent]?: readonly Omit<HookDefinition, 'event'>[] | undefined } & {
@@ -197,7 +196,7 @@ export interface ShellHooksSettings extends ShellHooksOptions {
   readonly inheritEnv: boolean | InheritedVariables;
   readonly maxContinuations: number;
   /** Directory of the transcripts; undefined without transcripts. */
-  readonly transcripts: string | undefined;
+  readonly transcriptFolder: string | undefined;
 }
 
 /** Validates the options and fills in the defaults. Throws an `OptionInvalidError` or a `HookInvalidError`. */
@@ -216,7 +215,7 @@ export function resolveShellHooksOptions(options: ShellHooksOptions): ShellHooks
     inheritEnv: options.inheritEnv ?? false,
     maxContinuations: options.maxContinuations ?? 8,
     workspaceDir: resolve(workspaceDir),
-    transcripts: transcriptFolder(options, appName),
+    transcriptFolder: transcriptFolder(options, appName),
     files: files.map((file) => (typeof file === 'string' ? { path: file } : file)),
   };
 }

@@ -5,7 +5,7 @@ export type { HookFile } from './files/hook-file.js';
 export { parseHooks } from './files/hook-file.js';
 export type { GuardStatus } from './guards.js';
 export type { HookDefinition, HookRegistration, HttpHandler, ShellHook } from './hook/definition.js';
-export type { HookDiagnostic, HookSource } from './hook/diagnostic.js';
+export type { HookDiagnostic, HookNotice, HookSource } from './hook/diagnostic.js';
 export type { HookProblem, RequestChange } from './hook/effects.js';
 export { HookCancelledError, HookEventInvalidError, HookFileError, HookInvalidError } from './hook/error.js';
 export type { HookEventContext, ToolMapping, ToolNames } from './hook/event-context.js';
@@ -14,4 +14,4 @@ export { type ShellHookStatus, type ShellHooks, type ShellHooksStatus, shellHook
 export type { HookMachineOptions, HookMap, ShellHooksOptions } from './options.js';
 export type { HookEventResult, HookOutcome, HookVerdict } from './run/outcome.js';
 export type { HookEventData } from './run/plain-events.js';
-export type { HookNotice, HookRunner } from './run/runner.js';
+export type { HookRunner } from './run/runner.js';

@@ -143,7 +143,6 @@ export function requestOf(
   return structuredClone({ ...request, executable: executable?.realPath, previousScripts: previous, parts: [] });
 }
 
-/** Creates the request for an extension package, with all parts of the package that are not approved. */
 export function requestOfParts(whole: Fingerprint, requests: readonly ApprovalRequest[]): ApprovalRequest {
   const parts = requests.map(({ parts: _none, ...part }): ApprovalPart => part);
   const previous = parts.flatMap(({ previousScripts = {} }) => Object.entries(previousScripts));
@@ -157,7 +156,6 @@ export function requestOfParts(whole: Fingerprint, requests: readonly ApprovalRe
   };
 }
 
-/** Creates a decision that allows an item. */
 export function allow(
   item: TrustItem,
   allowance: Pick<AllowedDecision, 'reason' | 'scope'> & { readonly digest?: string },
@@ -165,28 +163,22 @@ export function allow(
   return { digest: undefined, ...allowance, allowed: true, item };
 }
 
-const REFUSALS = {
+/** Messages of the reasons that need no other explanation. */
+const REFUSALS: Readonly<Partial<Record<DeniedReason, string>>> = {
   'no-approver': 'it is not approved, and no approver is set',
   declined: 'the user declined',
   'approver-failed': 'the approver did not give an answer',
   changed: 'its content is not what was approved',
-} satisfies Partial<Record<DeniedReason, string>>;
+};
 
-/** Reasons without a text of their own need a message. */
-type Denial = Pick<DeniedDecision, 'approvedBefore'> &
-  Partial<DeniedDecision> &
-  (
-    | { readonly reason: keyof typeof REFUSALS; readonly message?: undefined }
-    | Pick<DeniedDecision, 'reason' | 'message'>
-  );
+type Denial = Pick<DeniedDecision, 'reason' | 'approvedBefore'> & Partial<Pick<DeniedDecision, 'message' | 'failure'>>;
 
 /** Creates a decision that denies an item, with a message. */
 export function deny(
-  of: Pick<Fingerprint, 'item' | 'scope'> & { digest: string | undefined },
-  denial: Denial,
+  { item, scope, digest }: Pick<DeniedDecision, 'item' | 'scope' | 'digest'>,
+  { reason, approvedBefore, message = REFUSALS[reason] ?? reason, failure }: Denial,
 ): DeniedDecision {
-  const { item, scope, digest } = of;
-  const why = denial.message === undefined ? REFUSALS[denial.reason] : denial.message.replace(/\.$/, '');
-  const message = `The ${item.kind} ${JSON.stringify(item.name)} may not be used: ${why}.`;
-  return { failure: undefined, ...denial, allowed: false, scope, item, digest, message };
+  const why = message.replace(/\.$/, '');
+  const text = `The ${item.kind} ${JSON.stringify(item.name)} may not be used: ${why}.`;
+  return { allowed: false, reason, approvedBefore, failure, scope, item, digest, message: text };
 }

@@ -73,11 +73,11 @@ class ContentGate implements TrustGate {
   private readonly hashes = new FileHashes();
 
   constructor(private readonly settings: GateSettings) {
-    const { place, logger, folder } = settings;
+    const { place, logger } = settings;
     this.store = new TrustStore({ ...place, logger });
     this.approvals = new Approvals(this.store, settings);
     this.watch = new UserWatch(this.store, settings);
-    this.isProtectedPath = createPathGuard({ ...place, folder });
+    this.isProtectedPath = createPathGuard(settings);
   }
 
   async authorize(item: TrustItem): Promise<TrustDecision> {
@@ -99,12 +99,12 @@ class ContentGate implements TrustGate {
     return this.judge(item, async (fingerprint) => {
       const before = await this.approvals.previous(fingerprint);
       const reason = before === undefined ? 'no-approver' : 'changed';
-      const denied = () => deny(fingerprint, { reason, approvedBefore: before !== undefined });
-      return (await this.approvals.lookUp(fingerprint)) ?? denied();
+      const known = await this.approvals.lookUp(fingerprint);
+      return known ?? deny(fingerprint, { reason, approvedBefore: before !== undefined });
     });
   }
 
-  /** Decides on an item. Items of the workspace are decided by `decide`, unless nobody can approve them. */
+  /** Decides on an item. Calls `decide` for an item of the workspace, unless nobody can approve the item. */
   private async judge(
     item: TrustItem,
     decide: (fingerprint: Fingerprint) => Promise<TrustDecision>,
@@ -114,7 +114,7 @@ class ContentGate implements TrustGate {
       validateItem(item);
       const unread = item.scope === 'workspace' ? await this.approvals.denyUnread(this.identified(item)) : undefined;
       if (unread !== undefined) return unread;
-      const located = this.locate(item);
+      const located = locateItem(item, this.settings.place);
       if (located.scope === 'workspace') return await decide(await this.fingerprint(located));
       return allow(item, { reason: 'user', scope: 'user' });
     } catch (error) {
@@ -127,11 +127,14 @@ class ContentGate implements TrustGate {
     try {
       const open: Fingerprint[] = [];
       for (const part of parts) {
-        // `authorize` finds the same problem again and returns it as a denial.
-        const fingerprint = await this.undecided(part).catch(() => undefined);
-        if (fingerprint !== undefined) open.push(fingerprint);
+        await this.judge(part, async (fingerprint) => {
+          const known = await this.approvals.lookUp(fingerprint);
+          if (known === undefined) open.push(fingerprint);
+          return known ?? deny(fingerprint, { reason: 'no-approver', approvedBefore: false });
+        });
       }
-      if (open.length > 0) await this.approvals.ask(open, await this.fingerprint(this.locate(whole)));
+      if (open.length > 0)
+        await this.approvals.ask(open, await this.fingerprint(locateItem(whole, this.settings.place)));
     } catch (error) {
       this.settings.logger.warn(
         `The parts of ${JSON.stringify(whole.name)} could not be approved together, so the user is asked about each part`,
@@ -143,7 +146,7 @@ class ContentGate implements TrustGate {
   async verify(decision: AllowedDecision): Promise<VerifiedItem | DeniedDecision> {
     const { item } = decision;
     try {
-      const located = this.locate(item);
+      const located = locateItem(item, this.settings.place);
       if (located.scope === 'workspace') return await this.verifyContent(decision, located);
       return { ...decision, root: item.root, launch: launchOf(located, undefined) };
     } catch (error) {
@@ -158,19 +161,6 @@ class ContentGate implements TrustGate {
   /** Computes a fingerprint for a decision. A file whose times of change are the same is not hashed again. */
   private fingerprint(located: LocatedItem): Promise<Fingerprint> {
     return fingerprintLocated(located, this.settings.place, { hashes: this.hashes });
-  }
-
-  private locate(item: TrustItem): LocatedItem {
-    return locateItem(item, this.settings.place);
-  }
-
-  /** Returns the fingerprint of an item of the workspace that the user has to be asked about. */
-  private async undecided(item: TrustItem): Promise<Fingerprint | undefined> {
-    validateItem(item);
-    const located = this.locate(item);
-    if (located.scope !== 'workspace') return undefined;
-    const fingerprint = await this.fingerprint(located);
-    return (await this.approvals.lookUp(fingerprint)) === undefined ? fingerprint : undefined;
   }
 
   private async verifyContent(
@@ -193,26 +183,20 @@ class ContentGate implements TrustGate {
     // If the approvals cannot be read for lack of resources, an approved guard must not look like an unapproved one.
     const unknown = (problem: unknown) =>
       ({ scope: 'workspace', approvedBefore: findResourceFailure(problem) !== undefined }) as const;
-    const { scope, ...before } = await this.standingOf(item).catch(unknown);
+    const { scope, approvedBefore } = await this.standingOf(item).catch(unknown);
     const known = error instanceof ItemUnboundError ? error : undefined;
     const reason: DeniedReason = known?.problem ?? (error instanceof TrustStoreError ? 'store-failed' : 'invalid');
-    const denial = {
-      reason,
-      ...before,
-      message: describeError(error),
-      failure: known?.failure ?? findResourceFailure(error),
-    };
-    return deny({ item, scope, digest: undefined }, denial);
+    const failure = known?.failure ?? findResourceFailure(error);
+    return deny({ item, scope, digest: undefined }, { reason, approvedBefore, message: describeError(error), failure });
+  }
+
+  private async standingOf(item: TrustItem): Promise<Pick<DeniedDecision, 'scope' | 'approvedBefore'>> {
+    const before = await this.approvals.previous(this.identified(item));
+    return { scope: scopeOf(item, this.settings.place), approvedBefore: before !== undefined };
   }
 
   private identified(item: TrustItem): Identified {
     const source = item.source === undefined ? undefined : realLocation(item.source);
     return { item, workspace: this.settings.place.workspace, source };
-  }
-
-  private async standingOf(item: TrustItem): Promise<Pick<DeniedDecision, 'scope' | 'approvedBefore'>> {
-    const before = await this.approvals.previous(this.identified(item));
-    const scope = scopeOf(item, this.settings.place);
-    return { scope, approvedBefore: before !== undefined };
   }
 }

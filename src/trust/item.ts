@@ -1,6 +1,6 @@
 import type { JsonValue } from '../internal/json.js';
 
-/** The kinds of items. The hashed string begins with the kind. */
+/** The kinds of items. The string that is hashed for a fingerprint begins with the kind. */
 export type TrustKind = 'hook' | 'mcp-server' | 'mcp-tool' | 'plugin' | 'extension' | 'settings' | 'skill';
 
 /** The origin of an item. `builtin` is code of the host application, or a file that it names itself. */
@@ -50,7 +50,7 @@ export const EXTENSION_PATH = `\${extensionPath}`;
  */
 export const EXTENSION_VARIABLE = 'extensionPath';
 
-/** The directories and settings that items are resolved with. */
+/** The directories and settings from which the paths and the program of an item are found. */
 export interface TrustPlace {
   readonly workspaceDir: string;
   /** `workspaceDir` with links resolved. */

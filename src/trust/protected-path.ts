@@ -1,6 +1,7 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { homeFolder } from '../process/files/home-folder.js';
 import { isInside, realLocation } from '../process/files/location.js';
+import type { GateSettings } from './gate-options.js';
 
 /**
  * Files and directories in the workspace and the home directory that can make this library or other tools run
@@ -27,23 +28,16 @@ const CONFIGURATION: readonly string[] = [
   '.gitmodules',
 ];
 
-/** The directories that a path guard protects. */
-export interface ProtectedPlace {
-  readonly workspaceDir: string;
-  readonly stateDir: string;
-  /** The name of the configuration directory in the workspace, such as `.keelson`. */
-  readonly folder: string;
-}
-
 /**
  * Returns a function that tells if a path is protected: a tool that writes there would change what is trusted. Also
  * detects paths that are missing.
  *
  * Follows links. Ignores case, because some file systems do.
  */
-export function createPathGuard({ workspaceDir, stateDir, folder }: ProtectedPlace): (path: string) => boolean {
+export function createPathGuard({ place, folder: ofApp }: GateSettings): (path: string) => boolean {
+  const { workspaceDir, stateDir } = place;
   const places = [workspaceDir, homeFolder()].filter((place) => place !== undefined);
-  const roots = [stateDir, ...places.flatMap((place) => [folder, ...CONFIGURATION].map((name) => join(place, name)))];
+  const roots = [stateDir, ...places.flatMap((place) => [ofApp, ...CONFIGURATION].map((name) => join(place, name)))];
   // A tool that replaces `.git` as a whole replaces `.git/hooks`.
   const inFolder = CONFIGURATION.filter((name) => name.includes('/'));
   const holders = new Set(places.flatMap((place) => inFolder.map((name) => fold(join(place, dirname(name))))));

@@ -1,4 +1,5 @@
 import type { HookDialect, HookEvent } from '../../programs/hook-event.js';
+import { factsOf, type HookFacts } from '../../programs/hook-facts.js';
 import { type EventTable, type HookTable, namedEvent } from '../../programs/hook-table.js';
 import { PROGRAMS, programOf } from '../../programs/list.js';
 import { parseNativeHooks } from '../files/native-file.js';
@@ -7,7 +8,6 @@ import type { JsonMap } from '../files/read-entry.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookContent, HookSource } from '../hook/diagnostic.js';
 import type { FinishedHook, HookReading } from '../hook/effects.js';
-import { factsOf, type HookFacts } from './facts.js';
 import { type DialectInputSource, inputFields } from './input-values.js';
 import { readNative } from './native-answer.js';
 import { parseOutput } from './output.js';
@@ -83,7 +83,6 @@ export function eventNameOf({ dialect, dialectEvent, event }: ShellHook): string
   return names.find(([, named]) => named.event === event)?.[0] ?? event;
 }
 
-/** Creates the rules for the hooks of a program from its table. */
 function createDialect(id: HookDialect, table: HookTable): Dialect {
   const isNative = id === 'native';
   const facts = factsOf(table);
@@ -130,8 +129,8 @@ function mcpName(template: string, parts: RegExpExecArray | null): string | unde
 const LONGEST_ID = 4_096;
 
 /**
- * Sets no variable for an id that is too long or contains NUL, as an id of a client may. The input of the hook has the
- * id in any case.
+ * A session id that comes from a client may be too long for a variable, or contain NUL. Then no variable is set, and
+ * the hook reads the id in its input.
  */
 function sessionVariables(names: readonly string[], id: string): Readonly<Record<string, string>> {
   return id.includes('\0') || id.length > LONGEST_ID ? {} : Object.fromEntries(names.map((name) => [name, id]));

@@ -37,7 +37,6 @@ export function responseChange(response: JsonObject): HookEffects['response'] {
   };
 }
 
-/** Returns the text of a response that a hook wrote; undefined if the response has no parts. */
 function textOfResponse({ text, candidates }: JsonObject): string | undefined {
   if (typeof text === 'string') return text;
   const [candidate] = Array.isArray(candidates) ? candidates : [];
@@ -47,7 +46,6 @@ function textOfResponse({ text, candidates }: JsonObject): string | undefined {
   return parts.map(textOfPart).join('');
 }
 
-/** Returns the text of a part, or an empty string for a part without text. */
 function textOfPart(part: JsonValue): string {
   const text = isObject(part) ? part.text : part;
   return typeof text === 'string' ? text : '';

@@ -7,7 +7,6 @@ import type { JsonMap } from '../files/read-entry.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { EventFields } from '../hook/event-context.js';
 import { jsonText } from '../hook/plain-json.js';
-import { toolResponse } from './claude-results.js';
 import { toGeminiRequest, toGeminiResponse } from './gemini-conversation.js';
 
 /** Values from which a dialect builds the input of a hook. */
@@ -81,12 +80,11 @@ function argsOf({ fields }: DialectInputSource): unknown {
   return fields.flat?.tool_input;
 }
 
-/** Returns the text of a tool result. Undefined except at `after_tool`. */
 function resultText({ fields: { result } }: DialectInputSource): string | undefined {
   return result && contentText(result.content);
 }
 
-/** Returns the first argument with one of these names that is a string. The arguments of the schema come first. */
+/** Returns the first string argument with one of these names. `args` lists the arguments of the tool's schema first. */
 function argument(args: unknown, names: readonly string[]): string | undefined {
   const familiar = isObject(args) ? Object.entries(args).filter(([name]) => names.includes(name)) : [];
   const found = familiar.map(([, value]) => value).find((value) => typeof value === 'string');
@@ -140,4 +138,56 @@ function geminiResult(source: DialectInputSource): unknown {
     returnDisplay: text,
     error: isError ? text : undefined,
   };
+}
+
+interface FinishedCall {
+  /** Arguments of the call, as the hook reads them. */
+  readonly args: JsonMap;
+  readonly text: string;
+  readonly isError: boolean;
+  readonly own: JsonMap;
+}
+
+/**
+ * Fields of `tool_response` that can be computed from the call. Fields such as `structuredPatch` are missing, because
+ * only the tool knows them.
+ */
+const FIELDS: Readonly<Record<string, (call: FinishedCall) => JsonMap>> = {
+  Bash: bashFields,
+  Read: ({ args, text, isError }) =>
+    isError ? {} : { type: 'text', file: { filePath: args.file_path, content: text } },
+  Write: fileFields,
+  Edit: (call) => ({ ...fileFields(call), ...editFields(call.args) }),
+  MultiEdit: fileFields,
+  WebFetch: ({ args, text }) => ({ url: args.url, result: text }),
+};
+
+/** Returns the result of a tool as Claude Code shows it to hooks. Fields of a structured result replace all others. */
+function toolResponse({ toolName = '', fields }: DialectInputSource): JsonMap | undefined {
+  const { result, flat } = fields;
+  if (result === undefined) return undefined;
+  const { content, structured, isError = false } = result;
+  const own = isObject(structured) ? structured : {};
+  const args = isObject(flat?.tool_input) ? flat.tool_input : {};
+  const call = { args, text: contentText(content), isError, own };
+  const known = Object.hasOwn(FIELDS, toolName) ? FIELDS[toolName]?.(call) : undefined;
+  return { content, structured, is_error: isError, ...known, ...own };
+}
+
+/** Keeps `stdout` and `stderr` of a structured result. Otherwise `isError` selects the stream that gets the text. */
+function bashFields({ text, isError, own }: FinishedCall): JsonMap {
+  const shown = 'stdout' in own || 'stderr' in own ? '' : text;
+  return { stdout: isError ? '' : shown, stderr: isError ? shown : '', interrupted: false, isImage: false };
+}
+
+function fileFields({ args, isError }: FinishedCall): JsonMap {
+  return { filePath: args.file_path, success: !isError };
+}
+
+function editFields({
+  old_string: oldString,
+  new_string: newString,
+  replace_all: replaceAll = false,
+}: JsonMap): JsonMap {
+  return { oldString, newString, replaceAll };
 }

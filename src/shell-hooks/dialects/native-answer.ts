@@ -1,5 +1,7 @@
 import { describeError } from '../../errors.js';
 import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
+import { boolean, object, text, texts } from '../../internal/options/rules.js';
+import type { OptionRule } from '../../internal/options/validate.js';
 import { checkMessages } from '../../model/check-messages.js';
 import type { AssistantPart, Message } from '../../model/message.js';
 import { problemOfPart } from '../../model/whole-response.js';
@@ -15,10 +17,10 @@ import {
 } from '../hook/effects.js';
 import { jsonText } from '../hook/plain-json.js';
 import {
-  findBadField,
+  failureOf,
   malformed,
-  mustBe,
-  parseRun,
+  parseOutput,
+  problemOfField,
   reasonOf,
   reasonOfExit,
   resultOf,
@@ -27,14 +29,22 @@ import {
   UNREADABLE_REFUSAL,
 } from './output.js';
 
-/** Types of output fields. */
-const FIELDS = {
-  systemMessage: 'text',
-  reason: 'text',
-  updatedPrompt: 'text',
-  updatedInput: 'object',
-  updatedTools: 'texts',
-} as const;
+const FIELDS: Readonly<Record<string, OptionRule>> = {
+  continue: boolean,
+  systemMessage: text,
+  reason: text,
+  updatedPrompt: text,
+  updatedInput: object,
+  updatedTools: texts,
+  updatedMessages: {
+    expected: 'a non-empty array of messages, as in `data.messages`',
+    accepts: (value) => Array.isArray(value) && value.length > 0,
+  },
+  updatedResponse: {
+    expected: 'a string, or an array of parts as in `data.response.content`',
+    accepts: (value) => typeof value === 'string' || Array.isArray(value),
+  },
+};
 /** Events at which an output field rewrites the value. */
 const UPDATES: Readonly<Record<string, readonly HookEvent[]>> = {
   updatedPrompt: ['before_agent'],
@@ -61,9 +71,10 @@ const SNAKE_CASE: ReadonlyMap<string, string> = new Map(
 export function readNative(run: FinishedHook): HookReading {
   const { hook, result } = run;
   if (hook.exitCodes && result.exitCode === 2) return { ...SILENT, effects: { cancel: reasonOfExit(run) } };
-  const { output, failure, problem } = parseRun(run);
+  const { output, problem } = parseOutput(result.stdout, run.redact);
+  const failure = failureOf(result);
   const fields = output && camelCased(output);
-  const bad = problem ?? (output && fields && problemIn(output, fields));
+  const bad = problem ?? (fields && problemIn(fields));
   const failing = failure ?? (bad === undefined ? undefined : malformed(bad));
   if (failing !== undefined) return readFailed(output, run, failing);
   if (fields === undefined) return SILENT;
@@ -74,10 +85,14 @@ function camelCased(output: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(output).map(([key, value]) => [SNAKE_CASE.get(key) ?? key, value]));
 }
 
-function problemIn(output: JsonObject, fields: JsonObject): string | undefined {
-  const repeated = [...SNAKE_CASE].find((names) => names.every((name) => Object.hasOwn(output, name)));
-  if (repeated !== undefined) return `\`${repeated.join('` and `')}\` are the same field: use only one of them`;
-  return findBadField(fields, FIELDS) ?? findBadConversation(fields);
+/** Returns the first problem of the output fields. Null counts as absent, except in `continue`. */
+function problemIn(fields: JsonObject): string | undefined {
+  for (const [name, value] of Object.entries(fields)) {
+    if (!Object.hasOwn(FIELDS, name) || (value === null && name !== 'continue')) continue;
+    const problem = problemOfField(name, value, FIELDS[name] as OptionRule) ?? problemOfItems(name, value);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }
 
 /**
@@ -91,7 +106,7 @@ function ignoredIn(fields: JsonObject, event: HookEvent): readonly string[] {
   return isObject(hookSpecificOutput) ? [...names, 'hookSpecificOutput'] : names;
 }
 
-/** A cancellation in text that is not one JSON object. */
+/** The field and the value that cancel in text that is not one JSON object, such as `continue: false`. */
 const SPELLED = [{ name: 'continue', values: ['false'] }];
 
 /**
@@ -136,9 +151,9 @@ function dataOf({ data = {}, ...output }: JsonObject): JsonObject {
   return Object.fromEntries([...others, ...Object.entries(isObject(data) ? data : { data })]) as JsonObject;
 }
 
-function findBadConversation({ updatedMessages, updatedResponse }: JsonObject): string | undefined {
-  const problem = isPresent(updatedMessages) ? problemOfMessages(updatedMessages) : undefined;
-  return problem ?? (isPresent(updatedResponse) ? problemOfResponse(updatedResponse) : undefined);
+function problemOfItems(name: string, value: JsonValue): string | undefined {
+  if (name === 'updatedMessages') return problemOfMessages(value);
+  return name === 'updatedResponse' ? problemOfResponse(value) : undefined;
 }
 
 /**
@@ -161,8 +176,8 @@ function conversationEffects(
 }
 
 /**
- * Returns the items that a hook wrote. For an item that the hook did not change, returns the original object, with its
- * bytes and its sensitive fields. `shown` returns an item as the hook read it.
+ * Returns the items that a hook wrote. An item that the hook did not change becomes the original object again, so that
+ * it keeps its images and its redacted fields. `shown` returns an item as the hook read it.
  */
 function restored<Item>(
   before: readonly Item[],
@@ -193,9 +208,6 @@ function partsOf(given: JsonValue, before: readonly AssistantPart[]): readonly A
 }
 
 function problemOfMessages(messages: JsonValue): string | undefined {
-  if (!Array.isArray(messages) || messages.length === 0) {
-    return mustBe('updatedMessages', 'a non-empty array of messages, as in `data.messages`', messages);
-  }
   try {
     const open = checkMessages(messages as unknown as readonly Message[])?.open ?? [];
     const ids = open.map(({ id }) => JSON.stringify(id));
@@ -208,11 +220,7 @@ function problemOfMessages(messages: JsonValue): string | undefined {
 }
 
 function problemOfResponse(response: JsonValue): string | undefined {
-  if (typeof response === 'string') return undefined;
-  if (!Array.isArray(response)) {
-    return mustBe('updatedResponse', 'a string, or an array of parts as in `data.response.content`', response);
-  }
-  const parts: readonly JsonValue[] = response;
+  const parts: readonly JsonValue[] = Array.isArray(response) ? response : [];
   const problems = parts.map((part) => problemOfPart(part as unknown as AssistantPart));
   const at = problems.findIndex((problem) => problem !== undefined);
   if (at >= 0) return `\`updatedResponse[${at}]\` is invalid: ${problems[at]}`;

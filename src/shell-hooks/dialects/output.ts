@@ -1,13 +1,16 @@
-import { isObject, isTexts, type JsonObject, type JsonValue } from '../../internal/json.js';
+import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
+import { memberProblems, type OptionRule } from '../../internal/options/validate.js';
 import { lossText, readJson } from '../../internal/read-json.js';
-import { safeText } from '../../internal/safe-text.js';
 import type { ProcessResult } from '../../process/run-process.js';
 import { type FinishedHook, type HookProblem, NO_REASON } from '../hook/effects.js';
 import { shortText } from '../hook/text.js';
 
 /** The JSON object that a hook wrote, the problem with it, or both. */
 export interface ParsedOutput {
-  /** The parsed object. With a problem too, the object has a repeated key, and a refusal in the object still counts. */
+  /**
+   * The parsed object. It is set together with `problem` only if a key is repeated: a refusal in the object then still
+   * counts.
+   */
   readonly output?: JsonObject;
   readonly problem?: string | undefined;
 }
@@ -57,17 +60,6 @@ export function spellsRefusal(stdout: string, fields: readonly RefusingField[]):
   );
 }
 
-/** The output of a finished hook, and the reason why its program failed, if it failed. */
-export interface ParsedRun extends ParsedOutput {
-  readonly failure: HookProblem | undefined;
-}
-
-/** Parses the output of a finished hook. `text` replaces standard output. */
-export function parseRun({ result, redact }: FinishedHook, text = result.stdout): ParsedRun {
-  return { ...parseOutput(text, redact), failure: problemOf(result) };
-}
-
-/** The problem of a hook whose output is longer than Keelson reads. */
 const TOO_MUCH_OUTPUT: HookProblem = {
   kind: 'output-limit',
   message: 'It wrote too much output to read all of it',
@@ -75,7 +67,7 @@ const TOO_MUCH_OUTPUT: HookProblem = {
 };
 
 /** Returns the problem of a finished program; undefined if it exited with code 0 and its output is complete. */
-function problemOf(result: ProcessResult): HookProblem | undefined {
+export function failureOf(result: ProcessResult): HookProblem | undefined {
   const { outcome, exitCode, signal, failure, stderr, stdoutTruncated } = result;
   if (outcome === 'spawn-failed') {
     return { kind: 'not-started', message: failure?.message ?? 'It could not be started', ...failure };
@@ -94,7 +86,6 @@ function endOf(stderr: string): string {
   return text === '' ? '' : `: ${text.length > SHOWN ? `…${text.slice(-SHOWN)}` : text}`;
 }
 
-/** Returns the problem of a hook whose output is invalid. */
 export function malformed(problem: string): HookProblem {
   return { kind: 'malformed', message: `Its output is invalid: ${problem}` };
 }
@@ -112,51 +103,9 @@ function kindOf(value: JsonValue): string {
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 }
 
-/**
- * Rule for an output field: a type, a list of allowed strings, or rules for the fields of an object. Null counts as
- * absent.
- */
-type FieldRule = keyof typeof TYPES | readonly string[] | OutputFields;
-
-/** Rules for the fields of an output, by name. */
-export interface OutputFields {
-  readonly [key: string]: FieldRule;
-}
-
-const TYPES = {
-  text: { expected: 'a string', accepts: (value: unknown) => typeof value === 'string' },
-  texts: { expected: 'an array of strings', accepts: isTexts },
-  object: { expected: 'an object', accepts: isObject },
-  boolean: { expected: 'true or false', accepts: (value: unknown) => typeof value === 'boolean' },
-};
-
-/**
- * Returns the first problem of the output fields. `continue` must be a boolean in every dialect, and cannot be null.
- */
-export function findBadField(output: JsonObject, fields: OutputFields): string | undefined {
-  if (output.continue === null) return problemOfField('continue', null, 'boolean');
-  for (const [key, rule] of Object.entries<FieldRule>({ continue: 'boolean', ...fields })) {
-    const value = output[key] ?? undefined;
-    const problem = value === undefined ? undefined : problemOfField(key, value, rule);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
-}
-
-function problemOfField(key: string, value: JsonValue, rule: FieldRule): string | undefined {
-  if (typeof rule === 'string')
-    return TYPES[rule].accepts(value) ? undefined : mustBe(key, TYPES[rule].expected, value);
-  if (!isTexts(rule))
-    return isObject(value) ? findBadField(value as JsonObject, rule) : mustBe(key, 'an object', value);
-  return rule.includes(value as string) ? undefined : mustBe(key, `one of ${rule.join(', ')}`, value);
-}
-
-/** Maximum length of an invalid value in a message, in characters. */
-const MOST_SHOWN = 200;
-
-/** Returns the message for a field with an invalid value. */
-export function mustBe(key: string, expected: string, value: JsonValue): string {
-  return `\`${key}\` must be ${expected}, got ${safeText(JSON.stringify(value), { maxLength: MOST_SHOWN })}`;
+/** Returns the message for a field with an invalid value; undefined if the rule accepts the value. */
+export function problemOfField(name: string, value: JsonValue | undefined, rule: OptionRule): string | undefined {
+  return memberProblems({ [name]: value }, { [name]: rule })[0];
 }
 
 /** Fields that other programs read and Keelson ignores. No diagnostic is reported for them. */

@@ -1,5 +1,8 @@
 import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
+import { anything, boolean, object, text } from '../../internal/options/rules.js';
+import type { OptionRule } from '../../internal/options/validate.js';
 import { isGateEvent } from '../../programs/hook-event.js';
+import type { HookFacts } from '../../programs/hook-facts.js';
 import {
   type AnswerTable,
   type FieldMeaning,
@@ -8,18 +11,19 @@ import {
   type Refusal,
 } from '../../programs/hook-table.js';
 import { loose } from '../../programs/loose.js';
+import type { ToolResult } from '../../tools/tool.js';
 import type { ShellHook } from '../hook/definition.js';
 import { type FinishedHook, type HookEffects, type HookProblem, type HookReading, SILENT } from '../hook/effects.js';
-import { effectOf } from './answer-effects.js';
-import type { HookFacts } from './facts.js';
+import { requestChange, responseChange } from './gemini-conversation.js';
 import {
+  failureOf,
   malformed,
-  mustBe,
   parseOutput,
-  parseRun,
+  problemOfField,
   REASONS,
   reasonOf,
   reasonOfExit,
+  resultOf,
   specificOf,
   spellsRefusal,
   textOf,
@@ -37,7 +41,8 @@ export function readAnswer(run: FinishedHook, facts: HookFacts): HookReading {
   const isNotification = namedEvent(facts.events, hook)?.notifies === true;
   if (result.exitCode === 2 && !isNotification) return { ...SILENT, effects: refusedByExit(run, answer) };
   const text = answerText(run, answer);
-  const { output, problem: unread, failure: problem } = parseRun(run, text);
+  const { output, problem: unread } = parseOutput(text, run.redact);
+  const problem = failureOf(result);
   if (output === undefined && unread === undefined && problem === undefined) return SILENT;
   if (isNotification && problem !== undefined) return { ...SILENT, problem };
   const isIgnored = isNotification || listed(answer.ignoredAt, hook);
@@ -82,8 +87,8 @@ function answerText({ result }: FinishedHook, { readsStderr, hasProgress, detach
 }
 
 /**
- * Returns the member of a record for the event of a hook. Tries the name of the event in the program, then its name in
- * Keelson, then `*`.
+ * Returns the value that a table has for the event of a hook. Tries the name of the event in the program, then its name
+ * in Keelson, then `*`.
  */
 function forEvent<Value>(record: Readonly<Record<string, Value>> = {}, { event, dialectEvent }: ShellHook) {
   const names = [dialectEvent, event, '*'].filter((name) => name !== undefined);
@@ -119,27 +124,24 @@ function missingField(output: JsonObject, { hook, answer }: AnswerRules): string
 
 /** Returns the first problem of the fields that have a meaning. Null and an empty string count as absent. */
 function badField(output: JsonObject, { fields }: AnswerRules): string | undefined {
-  if (output.continue !== undefined && typeof output.continue !== 'boolean')
-    return mustBe('continue', 'true or false', output.continue);
-  const { hookSpecificOutput: specific = {} } = output;
-  if (specific !== null && !isObject(specific)) return mustBe('hookSpecificOutput', 'an object', specific);
-  for (const [path, field] of fields) {
-    const value = valueAt(output, path) ?? undefined;
-    const problem = value === undefined ? undefined : problemOfField(path, value, field);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
+  const problem =
+    problemOfField('continue', output.continue, boolean) ??
+    problemOfField('hookSpecificOutput', output.hookSpecificOutput ?? undefined, object);
+  if (problem !== undefined) return problem;
+  const problems = fields.map(([path, field]) => {
+    return problemOfField(lastOf(path), valueAt(output, path) ?? undefined, ruleOf(field));
+  });
+  return problems.find((found) => found !== undefined);
 }
 
-function problemOfField(path: string, value: JsonValue, { type, words = {} }: FieldTable): string | undefined {
-  const key = lastOf(path);
-  if (type === 'words') {
-    const isKnown = value === '' || Object.hasOwn(words, String(loose.word(value)));
-    return isKnown ? undefined : mustBe(key, `one of ${Object.keys(words).join(', ')}`, value);
-  }
-  if (type === 'text') return typeof value === 'string' ? undefined : mustBe(key, 'a string', value);
-  if (type === 'object') return isObject(value) ? undefined : mustBe(key, 'an object', value);
-  return undefined;
+function ruleOf({ type, words = {} }: FieldTable): OptionRule {
+  if (type === 'text') return text;
+  if (type === 'object') return object;
+  if (type !== 'words') return anything;
+  return {
+    expected: `one of ${Object.keys(words).join(', ')}`,
+    accepts: (value) => value === '' || Object.hasOwn(words, String(loose.word(value))),
+  };
 }
 
 /**
@@ -253,4 +255,43 @@ function allEffects(output: JsonObject, { hook, fields }: AnswerRules, refusal: 
     userText: own.userText ?? refusal.userText,
     modelTexts: texts.length > 0 ? texts : undefined,
   };
+}
+
+type Effect = (value: JsonValue, hook: ShellHook) => HookEffects;
+
+/** Returns the effect of one field of an answer. */
+function effectOf(means: FieldMeaning, value: JsonValue, hook: ShellHook): HookEffects {
+  return EFFECTS[means]?.(value, hook) ?? {};
+}
+
+/** The effects of the fields. Decisions and reasons are missing, because they are parts of a refusal. */
+const EFFECTS: Readonly<Partial<Record<FieldMeaning, Effect>>> = {
+  context: (value) => ofText(value, (text) => ({ modelTexts: [text] })),
+  again: (value) => ofText(value, (again) => ({ again })),
+  user: (value) => ofText(value, (userText) => ({ userText })),
+  input: (value) => ({ input: value as JsonObject }),
+  'input-changes': (value) => ({ inputChanges: value as JsonObject }),
+  result: (value) => ({ result: resultOf(value) }),
+  'copilot-result': (value) => ({ result: copilotResult(value as JsonObject) }),
+  tools: (value, { dialect, extension }) => ({ tools: { ...toolLimit(value as JsonObject), dialect, extension } }),
+  request: (value) => ({ request: requestChange(value as JsonObject) }),
+  response: (value) => ({ response: responseChange(value as JsonObject) }),
+};
+
+function ofText(value: JsonValue, effect: (text: string) => HookEffects): HookEffects {
+  const text = textOf(value);
+  return text === undefined ? {} : effect(text);
+}
+
+function copilotResult({ textResultForLlm: text, resultType }: JsonObject): ToolResult | undefined {
+  if (typeof text !== 'string') return undefined;
+  return resultType === 'failure' ? { content: text, isError: true } : { content: text };
+}
+
+const MODES: Readonly<Record<string, 'none' | 'any' | 'auto'>> = { NONE: 'none', ANY: 'any', AUTO: 'auto' };
+
+function toolLimit({ mode, allowedFunctionNames: names }: JsonObject) {
+  const limit = MODES[textOf(mode)?.toUpperCase() ?? 'AUTO'] ?? ('auto' as const);
+  const listed = Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
+  return { names: listed.length > 0 ? listed : undefined, mode: limit, joins: true };
 }

@@ -7,7 +7,6 @@ import type { RejectAction } from '../../tools/tool.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookEventContext } from '../hook/event-context.js';
 import { hookMessage } from '../hook/text.js';
-import { afterAgentFields, beforeAgentFields } from '../run/agent-fields.js';
 import type { HookEventResult } from '../run/outcome.js';
 import type { HookParts, RunState } from './run-state.js';
 
@@ -28,11 +27,13 @@ export async function beforeAgent(
   run: RunContext,
   parts: HookParts,
 ): Promise<string | EntryAction | undefined> {
+  const { id, agent, model, messages, instructions = null } = run;
+  const context = { session_id: run.session?.id ?? id, run_id: id, agent, model: model.id, instructions, messages };
   const outcome = await parts.runner.runEvent({
     event: 'before_agent',
     ...parts.runs.of(run).context,
     value: prompt,
-    describe: (value) => beforeAgentFields(run, value),
+    describe: (value) => ({ data: { prompt: value, context } }),
     rewrite: (value, effects) => effects.prompt ?? value,
   });
   const rejection = rejectionOf(outcome);
@@ -50,7 +51,10 @@ function afterAgentContext(text: string, { context, prompt, calls, continued }: 
     event: 'after_agent',
     ...context,
     value: text,
-    describe: (value) => afterAgentFields(value, { prompt, calls, continued }),
+    describe: (response) => ({
+      data: { response, tool_calls: calls.map(({ id, name, args }) => ({ id, name, args: args ?? null })) },
+      flat: { prompt, stop_hook_active: continued > 0, loop_count: continued },
+    }),
   };
 }
 

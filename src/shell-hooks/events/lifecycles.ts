@@ -1,7 +1,7 @@
 import { describeError } from '../../errors.js';
 import type { Awaitable } from '../../internal/promise.js';
 import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
-import type { AgentLifecycle, LoaderHost } from '../../lifecycle/lifecycle.js';
+import type { AgentLifecycle, LoaderHost, ToolCallNext, ToolCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { textOf, toolCallsOf } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
@@ -29,10 +29,10 @@ const REACH_PRIORITY = 0;
 /** Returns true if the agent continues after the hook refuses an answer. Otherwise the answer is withheld. */
 const continues = ({ dialect }: ShellHook) => dialectOf(dialect).facts.refusedAnswer === 'continued';
 
-/** Installs lifecycles for the events that have shell hooks, and updates them with the registry. */
+/** Installs lifecycles for the events that have shell hooks, and updates them when the registry changes. */
 export class Installation {
   private events = '';
-  /** Removes an installed lifecycle, by the name of its place. */
+  /** Removes an installed lifecycle, by its name. */
   private readonly removals = new Map<string, () => void>();
 
   constructor(
@@ -42,28 +42,42 @@ export class Installation {
   ) {}
 
   update(): void {
-    const { parts } = this;
     const events = new Set(HOOK_EVENTS.filter((event) => this.registry.hooksOf(event).length > 0));
     const names = [...events].join();
     if (names === this.events) return;
     this.events = names;
-    const readsCalls = events.has('after_tool') || events.has('after_agent');
-    this.place('session', createSessionHooks(events, parts, GATE_PRIORITY));
-    this.place('run', events.size > 0 ? createGates(events, parts) : undefined);
-    this.place('frames', events.size > 0 ? frameGuard : undefined);
-    this.place('results', events.has('after_tool') ? createResultGate(parts) : undefined);
-    const readsSubagents = events.has('before_subagent') || events.has('after_subagent');
-    this.place('subagents', events.has('after_subagent') ? createSubagentStop(parts, RESULT_PRIORITY) : undefined);
-    this.place('calls', readsCalls ? createCallRecorder(parts) : undefined);
-    this.place('starts', readsSubagents ? createSubagentStart(parts, REACH_PRIORITY) : undefined);
+    const earlier = new Map(this.removals);
+    this.removals.clear();
+    for (const lifecycle of createLifecycles(events, this.parts)) {
+      const { name = '' } = lifecycle;
+      this.removals.set(name, this.host.use(lifecycle, earlier.get(name)));
+      earlier.delete(name);
+    }
+    for (const remove of earlier.values()) remove();
   }
+}
 
-  /** Replaces the lifecycle of a place. Without `lifecycle`, only removes the earlier one. */
-  private place(name: string, lifecycle: AgentLifecycle | undefined): void {
-    const before = this.removals.get(name);
-    if (lifecycle !== undefined) this.removals.set(name, this.host.use(lifecycle, before));
-    else if (this.removals.delete(name)) before?.();
-  }
+/**
+ * Creates the lifecycles that the events need. Their names are unique, because an update replaces a lifecycle by its
+ * name.
+ */
+function createLifecycles(events: ReadonlySet<HookEvent>, parts: HookParts): readonly AgentLifecycle[] {
+  if (events.size === 0) return [];
+  const readsCalls = events.has('after_tool') || events.has('after_agent');
+  const readsSubagents = events.has('before_subagent') || events.has('after_subagent');
+  return [
+    createSessionHooks(events, parts, GATE_PRIORITY),
+    createGates(events, parts),
+    frameGuard,
+    events.has('after_tool') && {
+      name: 'shell-hooks:after_tool',
+      priority: RESULT_PRIORITY,
+      wrapToolCall: (call: ToolCallRequest, next: ToolCallNext) => afterTool(call, next, parts),
+    },
+    events.has('after_subagent') && createSubagentStop(parts, RESULT_PRIORITY),
+    readsCalls && createCallRecorder(parts),
+    readsSubagents && createSubagentStart(parts, REACH_PRIORITY),
+  ].filter((lifecycle) => lifecycle !== undefined && lifecycle !== false);
 }
 
 /**
@@ -110,15 +124,6 @@ function createCallRecorder({ runs }: HookParts): AgentLifecycle {
   };
 }
 
-/** Creates the lifecycle for `after_tool`. */
-function createResultGate(parts: HookParts): AgentLifecycle {
-  return {
-    name: 'shell-hooks:after_tool',
-    priority: RESULT_PRIORITY,
-    wrapToolCall: (call, next) => afterTool(call, next, parts),
-  };
-}
-
 function entryPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullable<AgentLifecycle['beforeAgent']> {
   const hasMoments = MOMENT_EVENTS.some((event) => events.has(event));
   return (prompt, run) => {
@@ -134,7 +139,9 @@ function entryPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullab
 function modelPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullable<AgentLifecycle['beforeModel']> {
   return async (messages, run) => {
     const state = parts.runs.of(run);
-    state.clearRequest();
+    state.texts = [];
+    state.changes = [];
+    state.mustCallTool = false;
     const calls = events.has('after_tools') ? state.takeTurn() : [];
     const rejection = calls.length > 0 ? await afterTools(calls, run, parts) : undefined;
     return rejection ?? (events.has('before_model') ? beforeModel(messages, run, parts) : undefined);
@@ -149,7 +156,7 @@ async function reportFailure(error: unknown, run: RunContext, parts: HookParts):
       event: 'run_failed',
       ...idsOf(run),
       value: undefined,
-      describe: () => ({ data: { error: message }, flat: { error: message } }),
+      describe: () => ({ data: { error: message } }),
     });
   }
   await closeRun(run, parts);
@@ -189,6 +196,6 @@ async function endPoint(text: string, run: RunContext, parts: HookParts): Promis
 
 /** Ends the hooks of a run. A run without a session removes its transcript before it ends. */
 function closeRun(run: RunContext, { runs, transcripts }: HookParts): Awaitable<void> {
-  runs.closeOf(run);
+  runs.of(run).close();
   return run.session === undefined ? transcripts?.remove(run.id) : undefined;
 }

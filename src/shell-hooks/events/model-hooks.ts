@@ -7,6 +7,7 @@ import type { Message } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import type { Tool } from '../../tools/tool.js';
 import { hookMessage } from '../hook/text.js';
+import type { CallRecord } from '../run/input.js';
 import {
   afterModelFields,
   answerOf,
@@ -18,7 +19,6 @@ import {
   sentMessages,
 } from '../run/model-fields.js';
 import type { HookEventResult } from '../run/outcome.js';
-import type { CallRecord } from '../run/tool-fields.js';
 import { rejectionOf } from './agent-hooks.js';
 import type { HookParts, RunState } from './run-state.js';
 
@@ -48,12 +48,11 @@ export async function afterTools(
   parts: HookParts,
 ): Promise<EntryAction | undefined> {
   const data = { tool_calls: calls.map(({ id, name, args }) => ({ id, name, args: args ?? null })) };
-  const shown = calls.map(({ id, name, args }) => ({ tool_name: name, tool_input: args ?? null, tool_use_id: id }));
   const outcome = await parts.runner.runEvent({
     event: 'after_tools',
     ...parts.runs.of(run).context,
     value: undefined,
-    describe: () => ({ data, flat: { tool_calls: shown } }),
+    describe: () => ({ data }),
   });
   return takeEntry(outcome, run, parts);
 }

@@ -2,13 +2,13 @@ import { hookRunOf, type Moment } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { HookEvent } from '../../programs/hook-event.js';
 import type { HookEventContext } from '../hook/event-context.js';
-import { APPROVAL } from '../run/agent-fields.js';
-import { beforeToolFields, receivedArgs } from '../run/tool-fields.js';
-import { type HookParts, idsOf } from './run-state.js';
+import { callData, receivedArgs } from '../run/input.js';
+import type { HookEventResult } from '../run/outcome.js';
+import { type HookParts, idsOf, NOTICES } from './run-state.js';
 
-type CallMoment = Extract<Moment, { call: object }>;
-
-/** The events of each moment, in the order in which they run. */
+/**
+ * The hook events of each `Moment` of a run, such as a question for approval, in the order in which their hooks run.
+ */
 const EVENTS = {
   approval: ['notification', 'permission_request'],
   denial: ['permission_denied'],
@@ -16,104 +16,77 @@ const EVENTS = {
   compacted: ['after_compaction'],
 } as const satisfies Readonly<Record<Moment['kind'], readonly HookEvent[]>>;
 
-/** The events of all moments. */
+/** All hook events that belong to a `Moment` of a run. */
 export const MOMENT_EVENTS: readonly HookEvent[] = Object.values(EVENTS).flat();
 
-/** Runs the hooks for the moments of a run, after the hooks of earlier loaders. */
+/** Runs hooks at the approvals, denials and compactions of a run, after the hooks of earlier loaders. */
 export function watchMoments(run: RunContext, events: ReadonlySet<HookEvent>, parts: HookParts): void {
   const hookRun = hookRunOf(run);
   if (hookRun === undefined) return;
   const { onMoment } = hookRun;
   const handle = async (moment: Moment, earlier: Promise<string | undefined> | undefined) => {
-    const refusal = await earlier;
-    if (refusal !== undefined) return refusal;
-    if (moment.kind === 'compaction') return beforeCompaction(run, parts);
-    if (moment.kind === 'approval') {
-      if (events.has('notification')) runLater(run, () => notify(run, moment, parts), parts);
-      return events.has('permission_request') ? judgeQuestion(run, moment, parts) : undefined;
+    let refusal = await earlier;
+    for (const event of EVENTS[moment.kind]) {
+      if (refusal !== undefined || !events.has(event)) continue;
+      const context = contextOf(event, run, moment);
+      if (NOTICES.has(event)) runLater(context, run, parts);
+      else refusal = refusalOf(await runHooks({ ...context, ...parts.runs.of(run).context }, run, parts), moment);
     }
-    const [event] = EVENTS[moment.kind];
-    const context = moment.kind === 'denial' ? callContext(event, run, moment) : compactionContext(event, run);
-    if (events.has(event)) runLater(run, () => runNotice(context, run, parts), parts);
-    return undefined;
+    return refusal;
   };
   hookRun.onMoment = (moment) => handle(moment, onMoment?.(moment));
 }
 
-/** The promise of the last notice of each run. The next notice waits for it. */
+/** Returns the reason if a hook refuses the call or the compaction. */
+function refusalOf({ cancelledBy, reason = '' }: HookEventResult, { kind }: Moment): string | undefined {
+  if (cancelledBy === undefined) return undefined;
+  return kind === 'approval' ? `hook "${cancelledBy}": ${reason}` : reason;
+}
+
+/** Runs the hooks of an event. Their messages wait for the next run of the session. */
+async function runHooks(
+  context: HookEventContext<undefined>,
+  run: RunContext,
+  { runner, pending }: HookParts,
+): Promise<HookEventResult> {
+  const outcome = await runner.runEvent(context);
+  pending.keep(run.session?.id, outcome.modelTexts);
+  return outcome;
+}
+
+/** The last hooks of each run that nobody waits for. The next ones start after them, so that events stay in order. */
 const latest = new WeakMap<RunContext, Promise<void>>();
 
-/** Runs the hooks of a notice after the earlier notices of the run. The run does not wait for the hooks. */
-function runLater(run: RunContext, notice: () => Promise<void>, { notices }: HookParts): void {
-  const work = (latest.get(run) ?? Promise.resolve()).then(notice);
+/** Runs hooks of `NOTICES`, for which the run does not wait. They start after the earlier ones of the same run. */
+function runLater(context: HookEventContext<undefined>, run: RunContext, parts: HookParts): void {
+  const work = (latest.get(run) ?? Promise.resolve()).then(async () => {
+    const { cancelledBy: hookName, reason } = await runHooks(context, run, parts);
+    if (hookName === undefined || context.event !== 'notification') return;
+    const message = `Hook "${hookName}" cancelled notification. This has no effect: the question for approval stays.`;
+    parts.logger.warn(message, { hookName, reason });
+  });
   latest.set(run, work);
-  notices.add(work);
-  void work.finally(() => notices.delete(work));
+  parts.notices.add(work);
+  void work.finally(() => parts.notices.delete(work));
 }
 
-/** Runs the `notification` hooks for a question for approval. A cancellation has no effect. */
-async function notify(run: RunContext, { call, reason }: CallMoment, parts: HookParts): Promise<void> {
-  const { runner, pending, logger } = parts;
-  const fields = { message: reason, title: 'Approval', notification_type: APPROVAL };
-  const outcome = await runner.runEvent({
-    event: 'notification',
-    ...idsOf(run),
-    value: undefined,
-    source: APPROVAL,
-    describe: () => ({ data: { ...fields, tool_name: call.name }, flat: fields }),
-  });
-  pending.keep(run.session?.id, outcome.modelTexts);
-  const { cancelledBy: hookName } = outcome;
-  if (hookName === undefined) return;
-  const message = `Hook "${hookName}" cancelled notification. This has no effect: the question for approval stays.`;
-  logger.warn(message, { hookName, reason: outcome.reason });
-}
-
-/** Runs the `permission_request` hooks before a person is asked. Returns the reason if one of them refuses the call. */
-async function judgeQuestion(run: RunContext, moment: CallMoment, parts: HookParts): Promise<string | undefined> {
-  const { runner, pending, runs } = parts;
-  const outcome = await runner.runEvent({
-    ...callContext('permission_request', run, moment),
-    signal: runs.of(run).context.signal,
-  });
-  pending.keep(run.session?.id, outcome.modelTexts);
-  return outcome.cancelled ? `hook "${outcome.cancelledBy}": ${outcome.reason}` : undefined;
-}
-
-/** Runs hooks that can only be notified and decide nothing. Their messages wait for the next run of the session. */
-async function runNotice(context: HookEventContext<undefined>, run: RunContext, parts: HookParts): Promise<void> {
-  const outcome = await parts.runner.runEvent(context);
-  parts.pending.keep(run.session?.id, outcome.modelTexts);
-}
-
-/** Returns the context of an event about a call. */
-function callContext(event: HookEvent, run: RunContext, { call, reason }: CallMoment): HookEventContext<undefined> {
+function contextOf(event: HookEvent, run: RunContext, moment: Moment): HookEventContext<undefined> {
+  const context = { event, ...idsOf(run), value: undefined };
+  if (!('call' in moment)) {
+    const trigger = 'auto';
+    return { ...context, source: trigger, describe: () => ({ data: { trigger } }) };
+  }
+  const { reason, call } = moment;
   const { id, name, input } = call;
+  if (event === 'notification') {
+    const source = 'permission_prompt';
+    const data = { message: reason, title: 'Approval', notification_type: source, tool_name: name };
+    return { ...context, source, describe: () => ({ data }) };
+  }
   const args = receivedArgs(
     run.tools.find((tool) => tool.name === name),
     input,
   );
-  const { data, flat } = beforeToolFields({ id, name, args });
-  return {
-    event,
-    ...idsOf(run),
-    value: undefined,
-    tool: name,
-    args,
-    describe: () => ({ data: { ...data, reason }, flat: { ...flat, reason } }),
-  };
-}
-
-/** Runs the `before_compaction` hooks. Returns the reason if a hook cancels the compaction. */
-async function beforeCompaction(run: RunContext, parts: HookParts): Promise<string | undefined> {
-  const context = compactionContext('before_compaction', run);
-  const outcome = await parts.runner.runEvent({ ...context, ...parts.runs.of(run).context });
-  parts.pending.keep(run.session?.id, outcome.modelTexts);
-  return outcome.cancelled ? (outcome.reason ?? '') : undefined;
-}
-
-function compactionContext(event: HookEvent, run: RunContext): HookEventContext<undefined> {
-  const data = { trigger: 'auto' };
-  const flat = event === 'before_compaction' ? { ...data, custom_instructions: '' } : data;
-  return { event, ...idsOf(run), value: undefined, source: 'auto', describe: () => ({ data, flat }) };
+  const data = { ...callData({ id, name, args }), reason };
+  return { ...context, tool: name, args, describe: () => ({ data }) };
 }

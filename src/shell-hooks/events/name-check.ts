@@ -7,18 +7,11 @@ import type { Tool } from '../../tools/tool.js';
 import { unknownToolNames } from '../../tools/unknown-tool-names.js';
 import { dialectOf, namedEventOf } from '../dialects/dialect.js';
 import type { ShellHook } from '../hook/definition.js';
-import type { HookDiagnostic, Report } from '../hook/diagnostic.js';
+import type { HookDiagnostic } from '../hook/diagnostic.js';
 import type { ToolNames } from '../hook/event-context.js';
 import { patternsReady } from '../hook/linear-pattern.js';
-import type { HookRegistry } from '../hook/registry.js';
 import { isMatched, namesOf, shownArgs, shownToolName } from '../run/matching.js';
-
-/** Options of a `NameCheck`. */
-export interface NameCheckOptions {
-  readonly registry: HookRegistry;
-  readonly toolNames: ToolNames;
-  readonly report: Report;
-}
+import type { HookSystem } from '../run/system.js';
 
 type CheckedTool = Pick<Tool, 'name' | 'inputSchema'>;
 
@@ -27,29 +20,26 @@ type CheckedTool = Pick<Tool, 'name' | 'inputSchema'>;
  * for. Checks each hook once, at the first model call after all loaders.
  */
 export class NameCheck {
-  private readonly checked = new WeakSet<ShellHook>();
-  /** Hooks whose pattern was judged. */
-  private readonly judged = new WeakSet<ShellHook>();
-  /** Hook files for which `tools-unnamed` was reported. */
-  private readonly reportedFiles = new Set<string | undefined>();
-  /** Mapped tools that were reported, as a dialect and a name. */
-  private readonly reported = new Set<string>();
   /** For each checked hook, true if its matcher selects a tool of the agent. */
   private readonly alive = new WeakMap<ShellHook, boolean>();
   private stop: (() => void) | undefined = undefined;
 
   constructor(
     private readonly host: LoaderHost,
-    private readonly options: NameCheckOptions,
+    private readonly system: HookSystem,
   ) {}
 
-  /** Schedules a check if the registry contains hooks that were not checked yet. */
-  update(): void {
-    if (this.stop !== undefined || this.unchecked().length === 0) return;
-    // Waits for the engine for patterns: before it is loaded, every pattern matches.
-    const beforeModel = (_messages: unknown, run: RunContext) =>
-      patternsReady()?.then(() => this.check(run)) ?? this.check(run);
-    this.stop = this.host.use({ name: 'shell-hooks:names', beforeModel });
+  /** Checks the hooks that were not checked yet: their files and patterns now, and their names at the next model call. */
+  async update(): Promise<void> {
+    this.reportUnnamedTools();
+    if (this.stop === undefined && this.unchecked().length > 0) {
+      // Waits for the engine for patterns: before it is loaded, every pattern matches.
+      const beforeModel = (_messages: unknown, run: RunContext) =>
+        patternsReady()?.then(() => this.check(run)) ?? this.check(run);
+      this.stop = this.host.use({ name: 'shell-hooks:names', beforeModel });
+    }
+    await patternsReady();
+    this.judgePatterns();
   }
 
   /**
@@ -60,17 +50,17 @@ export class NameCheck {
   deadReason(hook: ShellHook): string | undefined {
     const isAlive = this.alive.get(hook);
     if (isAlive !== undefined) return isAlive ? undefined : 'its matcher selects no tool of the agent';
-    return this.options.toolNames[hook.dialect] === undefined ? namedTools(hook)?.problem : undefined;
+    return this.system.toolNames[hook.dialect] === undefined ? namedTools(hook)?.problem : undefined;
   }
 
-  /** Reports hooks that may never run, because they name tools of another program that `toolNames` lacks. */
-  reportUnnamedTools(): void {
-    const { registry, toolNames, report } = this.options;
+  /** Reports the files whose hooks name tools of another program, if `toolNames` has no names for that program. */
+  private reportUnnamedTools(): void {
+    const { registry, toolNames, report, reports } = this.system;
     const found = new Map<string, Pick<HookDiagnostic, 'level' | 'source'> & { readonly places: string[] }>();
-    for (const { source, name, dialect, ...hook } of registry.list()) {
-      const unnamed = toolNames[dialect] === undefined ? namedTools({ ...hook, dialect }) : undefined;
-      if (unnamed === undefined || this.reportedFiles.has(source)) continue;
-      this.reportedFiles.add(source);
+    for (const hook of registry.list()) {
+      const { source, name, dialect } = hook;
+      const unnamed = toolNames[dialect] === undefined ? namedTools(hook) : undefined;
+      if (unnamed === undefined || !reports.isNew(`file ${source}`)) continue;
       const group = found.get(unnamed.problem) ?? { level: unnamed.level, source, places: [] };
       group.places.push(source ?? name);
       found.set(unnamed.problem, group);
@@ -82,23 +72,20 @@ export class NameCheck {
   }
 
   /** Reports patterns that match every tool, because they cannot be matched in linear time. */
-  async judgePatterns(): Promise<void> {
-    await patternsReady();
-    for (const hook of this.options.registry.list()) {
-      const unsupported = this.judged.has(hook) ? undefined : hook.pattern?.unsupported;
-      this.judged.add(hook);
-      if (unsupported === undefined) continue;
-      const { name, event, source } = hook;
+  private judgePatterns(): void {
+    for (const { id, name, event, source, pattern } of this.system.registry.list()) {
+      const unsupported = pattern?.unsupported;
+      if (unsupported === undefined || !this.system.reports.isNew(`pattern ${id}`)) continue;
       const message = `Hook "${name}" runs for every tool at ${event}, because its matcher is not supported: ${unsupported}. Write a pattern without look-around or back-references, or a list of names.`;
-      this.options.report({ level: 'warning', code: 'matcher-in-doubt', message, hook: name, source });
+      this.system.report({ level: 'warning', code: 'matcher-in-doubt', message, hook: name, source });
     }
   }
 
   private unchecked(): readonly ShellHook[] {
-    const { registry, toolNames } = this.options;
+    const { registry, toolNames } = this.system;
     const isConcerned = (hook: ShellHook) =>
       namesTools(hook) || namedTools(hook) !== undefined || toolNames[hook.dialect] !== undefined;
-    return registry.list().filter((hook) => isConcerned(hook) && !this.checked.has(hook));
+    return registry.list().filter((hook) => isConcerned(hook) && !this.alive.has(hook));
   }
 
   private check(run: Pick<RunContext, 'tools'>): void {
@@ -110,14 +97,13 @@ export class NameCheck {
     const hooks = this.unchecked();
     this.checkFields(hooks, tools);
     const problems = hooks.flatMap((hook) => {
-      this.checked.add(hook);
-      if (isToolEvent(hook.event)) this.alive.set(hook, this.selectsOne(hook, tools));
+      this.alive.set(hook, !isToolEvent(hook.event) || this.selectsOne(hook, tools));
       const unknown = this.unknownNames(hook, tools);
       return unknown.length === 0 ? [] : [`the matcher of hook "${hook.name}": ${unknown.join('; ')}`];
     });
     if (problems.length === 0) return;
     const message = `Some hooks guard no tool: ${problems.join(', and ')}.`;
-    this.options.report({ level: 'error', code: 'matcher-unknown', message });
+    this.system.report({ level: 'error', code: 'matcher-unknown', message });
   }
 
   /** True if a hook runs for a tool, or for one of a server that is not connected yet. */
@@ -126,7 +112,7 @@ export class NameCheck {
     const isAwaited = this.host
       .toolPrefixes()
       .some((prefix) => [matcher, ...names].some((text) => text.includes(prefix)));
-    return isAwaited || tools.some(({ name: tool }) => isMatched(hook, { event, tool }, this.options.toolNames));
+    return isAwaited || tools.some(({ name: tool }) => isMatched(hook, { event, tool }, this.system.toolNames));
   }
 
   /** Reports mapped tools without an argument that hooks of the dialect read, in one warning. */
@@ -134,16 +120,13 @@ export class NameCheck {
     const ofTools = hooks.filter(({ event }) => event === 'before_tool' || event === 'after_tool');
     const gaps = [...new Set(ofTools.map(({ dialect }) => dialect))].flatMap((dialect) =>
       tools.flatMap((tool) => {
-        const missing = missingFields(tool, dialect, this.options.toolNames);
-        const key = `${dialect} ${tool.name}`;
-        if (missing === undefined || this.reported.has(key)) return [];
-        this.reported.add(key);
-        return [missing];
+        const missing = missingFields(tool, dialect, this.system.toolNames);
+        return missing !== undefined && this.system.reports.isNew(`${dialect} ${tool.name}`) ? [missing] : [];
       }),
     );
     if (gaps.length === 0) return;
     const message = `Hooks of other programs may read arguments that tools lack: ${gaps.join('; ')}. Map the arguments in \`toolNames\`, such as { name: 'Write', args: { path: 'file_path' } }.`;
-    this.options.report({ level: 'warning', code: 'args-unmapped', message });
+    this.system.report({ level: 'warning', code: 'args-unmapped', message });
   }
 
   /**
@@ -151,7 +134,7 @@ export class NameCheck {
    * here, so it is reported only if all its names are unknown.
    */
   private unknownNames(hook: ShellHook, tools: readonly CheckedTool[]): readonly string[] {
-    const { toolNames } = this.options;
+    const { toolNames } = this.system;
     if (!namesTools(hook)) return [];
     const isForeign = dialectOf(hook.dialect).hasForeignTools;
     // Without `toolNames`, the loader has already reported `tools-unnamed`.
@@ -167,7 +150,7 @@ export class NameCheck {
   }
 }
 
-/** True for a hook whose matcher is for tools, and not for a command or a path, and does not match all of them. */
+/** True if the matcher of a hook selects some tools by their names, so that a wrong name can be reported. */
 function namesTools(hook: ShellHook): boolean {
   const { event, names, pattern } = hook;
   const isForTools = isToolEvent(event) && namedEventOf(hook)?.subject === undefined;
@@ -181,16 +164,11 @@ function missingFields(tool: CheckedTool, dialect: HookDialect, toolNames: ToolN
   // A schema without `properties` does not say which arguments the tool reads.
   if (mapped === undefined || !isObject(properties) || Object.keys(properties).length === 0) return undefined;
   const name = shownToolName({ dialect }, tool.name, toolNames);
-  const documented = requiredArgs(dialect, name);
+  const { tools } = dialectOf(dialect).facts;
+  const documented = (Object.hasOwn(tools, name) && tools[name]?.args) || [];
   const given = Object.keys(shownArgs({ dialect }, { tool: tool.name, args: properties }, toolNames) as object);
   const missing = documented.filter((field) => !given.includes(field));
   return missing.length === 0 ? undefined : `"${tool.name}", mapped to ${name}, has no ${missing.join(' and no ')}`;
-}
-
-/** Returns the arguments that the program documents for a tool. */
-function requiredArgs(dialect: HookDialect, tool: string): readonly string[] {
-  const { tools } = dialectOf(dialect).facts;
-  return Object.hasOwn(tools, tool) ? (tools[tool]?.args ?? []) : [];
 }
 
 /** Returns a problem if a hook names tools of another program; undefined otherwise. */

@@ -1,13 +1,16 @@
-import type { Logger } from '../../internal/logger.js';
 import { onAbort } from '../../internal/stop.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Message, ToolCallPart } from '../../model/message.js';
+import type { HookEvent } from '../../programs/hook-event.js';
 import type { HookEffects } from '../hook/effects.js';
 import type { HookEventContext, Subagent, TranscriptMessages } from '../hook/event-context.js';
 import { hookMessage } from '../hook/text.js';
+import type { CallRecord } from '../run/input.js';
 import type { HookRunner } from '../run/runner.js';
-import type { CallRecord } from '../run/tool-fields.js';
-import type { Transcripts } from '../transcript/transcripts.js';
+import type { HookSystem } from '../run/system.js';
+
+/** Events whose hooks the agent does not wait for. */
+export const NOTICES: ReadonlySet<HookEvent> = new Set(['notification', 'permission_denied', 'after_compaction']);
 
 /** Returns the ids for an event of a run. A run without a session uses its run id. */
 export function idsOf(run: RunContext): Pick<HookEventContext, 'sessionId' | 'runId' | 'subagent'> {
@@ -21,13 +24,15 @@ export class RunState {
   readonly calls: CallRecord[] = [];
   /** Tool calls that reached their tool, by id, with the arguments that the tool got. */
   private readonly reached = new Map<string, CallRecord>();
-  /** Hook messages for the next model call. They are cleared after this call, as `changes` and `mustCallTool` are. */
+  /**
+   * Hook messages for the next model request. `texts`, `changes` and `mustCallTool` are cleared before each new
+   * request.
+   */
   texts: readonly Message[] = [];
   changes: readonly Pick<HookEffects, 'response' | 'request'>[] = [];
   mustCallTool = false;
   /** The runs of agents that are tools, by the id of their call. */
   readonly subagents = new Map<string, Subagent>();
-  /** Prompt of the run. */
   prompt = '';
   /** Number of turns that hooks added by refusing an answer. */
   continued = 0;
@@ -36,7 +41,10 @@ export class RunState {
    * only after the hooks.
    */
   response: { readonly message: Message; readonly after: number } | undefined = undefined;
-  /** True once the run is over. A hook that still runs in the background then adds no messages to the transcript. */
+  /**
+   * True after the end of a run without a session, or once the session has a later run. A hook that still runs in the
+   * background then adds no messages to the transcript.
+   */
   isPast = false;
   private turnCalls = new Map<string, CallRecord>();
   private areCallsNew = false;
@@ -50,14 +58,6 @@ export class RunState {
     return { ...idsOf(this.run), transcript: () => this.transcript(), signal: this.signal() };
   }
 
-  /** Clears the hook effects of the previous model call. */
-  clearRequest(): void {
-    this.texts = [];
-    this.changes = [];
-    this.mustCallTool = false;
-  }
-
-  /** Records the tool calls of a response. */
   recordCalls(calls: readonly ToolCallPart[]): void {
     const records = calls.map(({ id, name, input }): CallRecord => ({ id, name, args: input }));
     this.calls.push(...records);
@@ -72,21 +72,19 @@ export class RunState {
     return calls;
   }
 
-  /** Records that a call reaches its tool. */
   recordReached(call: CallRecord): void {
     this.reached.set(call.id, call);
     const record = this.turnCalls.get(call.id);
     if (record !== undefined) record.args = call.args;
   }
 
-  /** Removes and returns the record of a call that reached its tool. */
   takeReached(id: string): CallRecord | undefined {
     const call = this.reached.get(id);
     this.reached.delete(id);
     return call;
   }
 
-  /** Removes and returns the run that a call has begun. */
+  /** Removes and returns the sub-agent that a tool call has started. */
   takeSubagent(callId: string): Subagent | undefined {
     const subagent = this.subagents.get(callId);
     this.subagents.delete(callId);
@@ -124,6 +122,7 @@ export class RunState {
   /** Aborts the hooks that are still running. */
   close(): void {
     this.life?.end();
+    this.isPast ||= this.run.session === undefined;
   }
 }
 
@@ -140,12 +139,6 @@ export class RunStates {
     this.byRun.set(run, state);
     if (run.session !== undefined) this.follow(run.session, state);
     return state;
-  }
-
-  closeOf(run: RunContext): void {
-    const state = this.of(run);
-    state.close();
-    if (run.session === undefined) state.isPast = true;
   }
 
   /**
@@ -202,18 +195,13 @@ function newest(messages: readonly Message[]): readonly Message[] {
 }
 
 /** The objects that the lifecycles of shell hooks share. */
-export interface HookParts {
+export interface HookParts extends Pick<HookSystem, 'transcripts' | 'maxContinuations' | 'logger'> {
   readonly runner: HookRunner;
   /** Hook messages that wait for the next run of their session. */
   readonly pending: PendingMessages;
   readonly runs: RunStates;
   /** The notifications whose hooks have not ended. `agent.close()` waits for them. */
   readonly notices: Set<Promise<unknown>>;
-  /** Undefined if hooks get no transcript. */
-  readonly transcripts: Transcripts | undefined;
-  /** The largest number of turns that hooks may add to a run by refusing its answer. */
-  readonly maxContinuations: number;
-  readonly logger: Logger;
   /** Aborted when the agent is closed. */
   readonly signal: AbortSignal;
 }

@@ -4,14 +4,11 @@ import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import type { HookEvent } from '../../programs/hook-event.js';
 import type { SessionInfo } from '../../tools/tool.js';
 import { HookCancelledError } from '../hook/error.js';
-import type { HookParts } from './run-state.js';
-
-/** Events whose hooks the agent does not wait for. */
-const TOLD = ['notification', 'permission_denied', 'after_compaction'] as const;
+import { type HookParts, NOTICES } from './run-state.js';
 
 /**
- * Creates the lifecycle for `session_start` and `session_end`. It also makes `agent.close()` wait for hooks of `TOLD`
- * that have started. Returns undefined without hooks of these events.
+ * Creates the lifecycle for `session_start` and `session_end`. It also makes `agent.close()` wait for hooks of
+ * `NOTICES` that have started. Returns undefined without hooks of these events.
  */
 export function createSessionHooks(
   events: ReadonlySet<HookEvent>,
@@ -19,7 +16,7 @@ export function createSessionHooks(
   priority: number,
 ): AgentLifecycle | undefined {
   const [starts, ends] = [events.has('session_start'), events.has('session_end')];
-  const notifies = TOLD.some((event) => events.has(event));
+  const notifies = [...NOTICES].some((event) => events.has(event));
   if (!starts && !ends && !notifies) return undefined;
   return {
     name: 'shell-hooks:session',
@@ -40,7 +37,7 @@ async function startSession(session: SessionInfo, { runner, pending, signal }: H
     sessionId: session.id,
     transcript: () => ({ people: () => session.allMessages() }),
     value: undefined,
-    describe: () => ({ data: { session_id: session.id }, flat: { source } }),
+    describe: () => ({ data: { session_id: session.id } }),
     source,
     signal,
   });
@@ -61,7 +58,7 @@ async function endSession(session: SessionInfo, { runner, logger }: HookParts): 
     sessionId: session.id,
     transcript: () => ({ people: () => session.allMessages() }),
     value: undefined,
-    describe: () => ({ data: { session_id: session.id, messages }, flat: { reason: 'other' } }),
+    describe: () => ({ data: { session_id: session.id, messages } }),
     source: 'other',
   });
   const { cancelledBy: hookName, reason, modelTexts } = outcome;

@@ -3,9 +3,8 @@ import type { AgentLifecycle, ToolCallRequest } from '../../lifecycle/lifecycle.
 import { contentText, type WaitingRun } from '../../model/message.js';
 import type { Subagent } from '../hook/event-context.js';
 import { hookMessage } from '../hook/text.js';
-import { endedSubagentFields, subagentFields } from '../run/agent-fields.js';
+import { receivedArgs } from '../run/input.js';
 import type { HookEventResult } from '../run/outcome.js';
-import { receivedArgs } from '../run/tool-fields.js';
 import type { HookParts } from './run-state.js';
 import { addTexts, blocked, endRun, withheld } from './tool-hooks.js';
 
@@ -13,8 +12,8 @@ import { addTexts, blocked, endRun, withheld } from './tool-hooks.js';
 const AGENT_ORIGIN = 'agent ';
 
 /**
- * Creates the lifecycle for `before_subagent`, which also notes the runs that begin. If a hook cancels, the sub-agent
- * does not start, and its caller reads an error result.
+ * Creates the lifecycle for `before_subagent`, which also records each started sub-agent for `after_subagent`. If a
+ * hook cancels, the sub-agent does not start, and its caller reads an error result.
  */
 export function createSubagentStart(parts: HookParts, priority: number): AgentLifecycle {
   return {
@@ -24,32 +23,30 @@ export function createSubagentStart(parts: HookParts, priority: number): AgentLi
       const subagent = subagentOf(call);
       if (subagent === undefined) return next(call);
       const { run, id, tool, input } = call;
-      const { subagents } = parts.runs.of(run);
-      // An agent that has waited for decisions goes on.
-      if (earlierRun(call) !== undefined) {
-        subagents.set(id, subagent);
-        return next(call);
+      // The `before_subagent` hooks of an agent that has waited for decisions have run before.
+      if (earlierRun(call) === undefined) {
+        const { agent } = subagent;
+        const data = { agent, agent_id: subagent.id, args: receivedArgs(tool, input), tool_use_id: id };
+        const outcome = await parts.runner.runEvent({
+          event: 'before_subagent',
+          ...parts.runs.of(run).context,
+          value: undefined,
+          source: agent,
+          describe: () => ({ data }),
+        });
+        if (outcome.stop !== undefined) endRun(run, outcome);
+        if (outcome.cancelled) return blocked(outcome);
+        brief(call, outcome);
       }
-      const data = { agent: subagent.agent, agent_id: subagent.id, args: receivedArgs(tool, input), tool_use_id: id };
-      const outcome = await parts.runner.runEvent({
-        event: 'before_subagent',
-        ...parts.runs.of(run).context,
-        value: undefined,
-        source: subagent.agent,
-        describe: () => ({ data, flat: subagentFields(subagent) }),
-      });
-      if (outcome.stop !== undefined) endRun(run, outcome);
-      if (outcome.cancelled) return blocked(outcome);
-      subagents.set(id, subagent);
-      brief(call, outcome);
+      parts.runs.of(run).subagents.set(id, subagent);
       return next(call);
     },
   };
 }
 
 /**
- * Creates the lifecycle for `after_subagent`, for the runs that have begun. If a hook cancels, the caller reads an error
- * result instead of the answer of the sub-agent.
+ * Creates the lifecycle for `after_subagent`, which runs after each recorded sub-agent. If a hook cancels, the caller
+ * reads an error result instead of the answer of the sub-agent.
  */
 export function createSubagentStop(parts: HookParts, priority: number): AgentLifecycle {
   return {
@@ -67,7 +64,7 @@ export function createSubagentStop(parts: HookParts, priority: number): AgentLif
         ...parts.runs.of(run).context,
         value: undefined,
         source: subagent.agent,
-        describe: () => ({ data, flat: endedSubagentFields(subagent, response) }),
+        describe: () => ({ data }),
       });
       addTexts(run, outcome, parts);
       if (outcome.stop !== undefined) endRun(run, outcome);
@@ -85,7 +82,7 @@ function subagentOf(call: ToolCallRequest): Subagent | undefined {
   return { agent: tool.origin.slice(AGENT_ORIGIN.length), id: runId };
 }
 
-/** Returns the run of the agent that goes on with this call. */
+/** Returns the earlier run that the sub-agent of this call continues. Undefined if the sub-agent starts now. */
 function earlierRun({ run, id }: ToolCallRequest): WaitingRun | undefined {
   return hookRunOf(run)?.end.calls?.prior.inside?.get(id)?.run;
 }

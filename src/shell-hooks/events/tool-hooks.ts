@@ -12,8 +12,8 @@ import { errorResult } from '../../tools/tool-result.js';
 import { canonicalJson } from '../../trust/fingerprint/canonical-json.js';
 import { jsonText } from '../hook/plain-json.js';
 import { hookMessage, modelText } from '../hook/text.js';
+import { callData, receivedArgs, rewriteInput, rewriteResult, shownResult } from '../run/input.js';
 import type { HookEventResult } from '../run/outcome.js';
-import { afterToolFields, beforeToolFields, receivedArgs, rewriteInput, rewriteResult } from '../run/tool-fields.js';
 import { rejectionOf } from './agent-hooks.js';
 import type { HookParts } from './run-state.js';
 
@@ -25,20 +25,15 @@ export async function beforeTool(
 ): Promise<ToolResult | SuspendAction> {
   const { run, id, name } = call;
   const args = receivedArgs(call.tool, call.input);
-  const hooks = parts.runner.matching({ event: 'before_tool', tool: name, args });
-  if (hooks.length === 0) return next(call);
-  const outcome = await parts.runner.runEvent(
-    {
-      event: 'before_tool',
-      ...parts.runs.of(run).context,
-      tool: name,
-      args,
-      value: call.input,
-      describe: (input) => beforeToolFields({ id, name, args: receivedArgs(call.tool, input) }),
-      rewrite: rewriteInput,
-    },
-    hooks,
-  );
+  const outcome = await parts.runner.runEvent({
+    event: 'before_tool',
+    ...parts.runs.of(run).context,
+    tool: name,
+    args,
+    value: call.input,
+    describe: (input) => ({ data: callData({ id, name, args: receivedArgs(call.tool, input) }) }),
+    rewrite: rewriteInput,
+  });
   addTexts(run, outcome, parts);
   if (outcome.stop !== undefined) endRun(run, outcome);
   if (outcome.cancelled) return blocked(outcome);
@@ -52,8 +47,9 @@ export async function beforeTool(
 }
 
 /**
- * Returns true if a person approved the call with exactly these arguments. A note records the arguments of a question.
- * Without a note, the person saw the arguments of the model, or wrote other arguments.
+ * Returns true if a person approved the call with exactly these arguments. If hooks had changed them, a note in the
+ * history records the arguments that the person saw. Without a note, an approval is for the arguments that the model or
+ * the person wrote.
  */
 function isApproved(call: ToolCallRequest, isRewritten: boolean): boolean {
   const note = isEditedByPerson(call) ? undefined : askedNotes(call).at(-1);
@@ -136,21 +132,16 @@ export async function afterTool(call: ToolCallRequest, next: ToolCallNext, parts
     run.tools.find((tool) => tool.name === name),
     record.args,
   );
-  const hooks = parts.runner.matching({ event: 'after_tool', tool: name, args, isError });
-  if (hooks.length === 0) return result;
-  const outcome = await parts.runner.runEvent(
-    {
-      event: 'after_tool',
-      ...parts.runs.of(run).context,
-      tool: name,
-      args,
-      isError,
-      value: result,
-      describe: (value) => afterToolFields({ id, name, args }, value),
-      rewrite: rewriteResult,
-    },
-    hooks,
-  );
+  const outcome = await parts.runner.runEvent({
+    event: 'after_tool',
+    ...parts.runs.of(run).context,
+    tool: name,
+    args,
+    isError,
+    value: result,
+    describe: (value) => ({ data: { ...callData({ id, name, args }), result: shownResult(value) }, result: value }),
+    rewrite: rewriteResult,
+  });
   if (!outcome.cancelled) {
     addTexts(run, outcome, parts);
     return outcome.value;

@@ -1,20 +1,14 @@
 import { describeError } from '../../errors.js';
 import { type Changes, changesBetween } from '../../internal/changes.js';
-import type { HookDialect } from '../../programs/hook-event.js';
 import type { HookRegistration } from '../hook/definition.js';
 import type { HookContent, Report } from '../hook/diagnostic.js';
 import { comparedHook } from '../hook/identity.js';
 import type { HookRegistry } from '../hook/registry.js';
 import { resolveHook } from '../hook/resolve-hook.js';
-import { type HookFile, type HookPlace, readHookFile, standardFiles } from './hook-file.js';
+import type { ShellHooksSettings } from '../options.js';
+import { type HookFile, readHookFile, standardFiles } from './hook-file.js';
 
-/** The hook files of an application. */
-export interface HookFileSources extends HookPlace {
-  readonly files: readonly HookFile[];
-  readonly discover: readonly HookDialect[];
-}
-
-/** The hooks of hook files in a registry. */
+/** Loads the hooks of files into a registry, and replaces them at each reload. */
 export class FileHooks {
   /** The `hooks.timeout` that the files set. */
   timeout: number | undefined = undefined;
@@ -23,22 +17,22 @@ export class FileHooks {
   private readonly contents = new Map<string, HookContent>();
 
   constructor(
-    private readonly sources: HookFileSources,
+    private readonly settings: ShellHooksSettings,
     private readonly registry: HookRegistry,
     private readonly report: Report,
   ) {}
 
   /** Reads all files, and replaces the hooks of the last call. Changes nothing if a file of `files` is unreadable. */
   async read(): Promise<Changes> {
-    const { sources, registry, report } = this;
-    const found = (await Promise.all(sources.discover.map((dialect) => standardFiles(dialect, sources)))).flat();
+    const { settings, registry, report } = this;
+    const found = (await Promise.all(settings.discover.map((dialect) => standardFiles(dialect, settings)))).flat();
     const contents: HookContent[] = [];
     // Hooks of the user run before hooks of the workspace.
     for (const scope of ['user', 'workspace'] as const) {
       for (const file of found) if (file.scope === scope) contents.push(await this.readDiscovered(file));
     }
-    const { workspaceDir } = sources;
-    for (const file of sources.files) contents.push(await readHookFile(file, { workspaceDir, report }));
+    const { workspaceDir } = settings;
+    for (const file of settings.files) contents.push(await readHookFile(file, { workspaceDir, report }));
     const before = registry.list().filter(({ id }) => this.ids.includes(id));
     const wanted = contents.flatMap(({ hooks }) => hooks).filter((hook) => this.isUsable(hook));
     const after = registry.replace(this.ids, wanted);
@@ -51,7 +45,7 @@ export class FileHooks {
   private async readDiscovered(file: HookFile): Promise<HookContent> {
     const { report } = this;
     try {
-      const content = await readHookFile(file, { workspaceDir: this.sources.workspaceDir, report });
+      const content = await readHookFile(file, { workspaceDir: this.settings.workspaceDir, report });
       this.contents.set(file.path, content);
       return content;
     } catch (error) {

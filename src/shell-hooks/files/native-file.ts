@@ -1,6 +1,5 @@
 import { describeValue } from '../../errors.js';
 import { isObject } from '../../internal/json.js';
-import { nearestName } from '../../internal/options/nearest-name.js';
 import { timerMs } from '../../internal/options/rules.js';
 import { memberProblems, unknownName } from '../../internal/options/validate.js';
 import { HOOK_EVENTS, type HookEvent, isHookEvent } from '../../programs/hook-event.js';
@@ -84,10 +83,8 @@ function entryOf(entry: unknown, event: HookEvent | undefined, source: HookSourc
 }
 
 function refuseEvent(source: HookSource, key: string): void {
-  const near = nearestName(key, HOOK_EVENTS);
-  const hint = near === undefined || near === key ? '' : ` Did you mean "${near}"?`;
-  const problem = isHookEvent(key) ? `\`hooks.${key}\` must be an array.` : `Unknown event "${key}".${hint}`;
-  reportOn(source, { level: 'error', code: 'event-unknown', message: `${problem} Its hooks were left out.` });
+  const problem = isHookEvent(key) ? `\`hooks.${key}\` must be an array` : unknownName('event', key, HOOK_EVENTS);
+  reportOn(source, { level: 'error', code: 'event-unknown', message: `Hooks were left out: ${problem}.` });
 }
 
 function ignore(source: HookSource, key: string): void {

@@ -1,9 +1,9 @@
 import { describeValue } from '../../errors.js';
 import { isObject } from '../../internal/json.js';
-import { nearestName } from '../../internal/options/nearest-name.js';
+import { unknownName } from '../../internal/options/validate.js';
 import { type HookEvent, isGateEvent } from '../../programs/hook-event.js';
+import type { HookFacts } from '../../programs/hook-facts.js';
 import { loose } from '../../programs/loose.js';
-import type { HookFacts } from '../dialects/facts.js';
 import type { HookRegistration } from '../hook/definition.js';
 import { type HookContent, type HookDiagnostic, type HookSource, reportOn } from '../hook/diagnostic.js';
 import { type HookSettings, type JsonMap, readEntry, withoutBadFields } from './read-entry.js';
@@ -102,7 +102,7 @@ class EventsReader {
     return withoutBadFields({ name, matcher, ...read }, this.source, eventName);
   }
 
-  /** Reports a field that has an effect in the program only, once for each file. */
+  /** Reports a field that the other program reads and Keelson ignores. Reported once for each file. */
   private reportWithout(name: string): void {
     const { without = {} } = this.facts.entry;
     if (!Object.hasOwn(without, name) || this.reported.has(name)) return;
@@ -117,14 +117,12 @@ class EventsReader {
       this.report('info', 'key-ignored', `\`hooks.${eventName}\` is ignored`);
       return [];
     }
-    const near = nearestName(eventName, Object.keys(events));
-    const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
     const problem =
       table === undefined
-        ? `Unknown event "${eventName}".${hint}`
-        : `Keelson does not have the event "${eventName}": ${table.absent}.`;
+        ? unknownName('event', eventName, Object.keys(events))
+        : `Keelson does not have the event "${eventName}": ${table.absent}`;
     const level = table !== undefined && table.guards !== true ? 'warning' : 'error';
-    this.report(level, 'event-unsupported', `${problem} Its hooks do not run`);
+    this.report(level, 'event-unsupported', `Hooks do not run: ${problem}`);
     return [];
   }
 

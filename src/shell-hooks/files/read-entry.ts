@@ -2,9 +2,9 @@ import { dirname } from 'node:path';
 import { MAX_TIMER_MS } from '../../internal/clock.js';
 import { isObject, isTexts } from '../../internal/json.js';
 import { memberProblems } from '../../internal/options/validate.js';
+import type { HookFacts } from '../../programs/hook-facts.js';
 import type { EntryTable } from '../../programs/hook-table.js';
 import { loose } from '../../programs/loose.js';
-import type { HookFacts } from '../dialects/facts.js';
 import { definitionRules } from '../hook/definition.js';
 import { type HookSource, reportOn } from '../hook/diagnostic.js';
 import { compilePermissionRule } from '../rule/permission-rule.js';
@@ -90,7 +90,6 @@ function isHeader([name, value]: readonly [string, unknown]): boolean {
   return /^[\w!#$%&'*+.^`|~-]+$/.test(name) && typeof value === 'string' && !/[\r\n\0]/.test(value);
 }
 
-/** The strings of the command line of an entry. */
 function textsOf({ command, args }: JsonMap): readonly string[] {
   const texts: readonly unknown[] = [command, ...(Array.isArray(args) ? args : [])];
   return texts.filter((text) => typeof text === 'string');
@@ -115,7 +114,10 @@ function reportVariables(entry: JsonMap, source: HookSource, { entry: rules, var
   }
 }
 
-/** Converts a time limit to milliseconds. Some files have milliseconds by mistake, so a high value is capped. */
+/**
+ * Converts a time limit to milliseconds. Some files give milliseconds to a program that reads seconds, so the result is
+ * capped at the longest timer.
+ */
 function inMilliseconds(time: unknown, { timeUnit }: HookFacts): unknown {
   if (typeof time !== 'number' || timeUnit === 'milliseconds') return time;
   return Math.min(Math.round(time * 1_000), MAX_TIMER_MS);
@@ -129,7 +131,7 @@ function folderOf({ scope, source }: HookSource, { startsIn }: HookFacts): strin
   return isOfFile ? dirname(source) : undefined;
 }
 
-/** Optional fields: without one of them, a hook still guards. */
+/** Fields without which a hook still guards. */
 const SECONDARY = ['name', 'timeout', 'env', 'cwd', 'onFailure', 'files', 'reads', 'sensitive', 'exitCodes'] as const;
 
 /**

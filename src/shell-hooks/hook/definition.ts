@@ -4,7 +4,7 @@ import type { OptionRule, OptionTable } from '../../internal/options/validate.js
 import { isVariableName } from '../../process/environment.js';
 import type { HookDialect, HookEvent } from '../../programs/hook-event.js';
 import type { TrustScope } from '../../trust/item.js';
-import { compilePermissionRule } from '../rule/permission-rule.js';
+import { compilePermissionRule, type PermissionRule } from '../rule/permission-rule.js';
 import type { LinearPattern } from './linear-pattern.js';
 
 /** A program that runs at an event. */
@@ -117,6 +117,12 @@ export interface ShellHook extends HookRegistration, CompiledMatcher {
   readonly ordinal: number;
   readonly scope: TrustScope;
   readonly dialect: HookDialect;
+  /**
+   * The compiled `condition`. Undefined without one.
+   *
+   * @internal
+   */
+  readonly covers: PermissionRule | undefined;
 }
 
 const isPlainText = (value: unknown) => typeof value === 'string' && !value.includes('\0');

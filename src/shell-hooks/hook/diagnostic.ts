@@ -16,7 +16,14 @@ export interface HookDiagnostic {
   readonly source?: string | undefined;
 }
 
-/** Callback that is called with each diagnostic. With `isLogged`, the log has a line about it already. */
+/** A message of a hook to the user. */
+export interface HookNotice {
+  readonly hook: string;
+  readonly event: string;
+  readonly text: string;
+}
+
+/** Callback that is called with each diagnostic. `isLogged` says that the log has a line about it already. */
 export type Report = (diagnostic: HookDiagnostic, isLogged?: boolean) => void;
 
 const METHODS = { error: 'error', warning: 'warn', info: 'info' } as const;

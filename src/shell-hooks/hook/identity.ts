@@ -24,8 +24,9 @@ export interface PresentHooks {
 }
 
 /**
- * Returns the hooks as a registry keeps them: a hook with the same content as a replaced hook is that hook, and every
- * other hook gets a free number. Trust items contain the number, so all callers must number hooks in this way.
+ * Returns the hooks to store in a registry. A hook with the same content as a replaced hook becomes that hook again,
+ * and every other hook gets the lowest free `ordinal`. An approval contains the ordinal, so each load must give the
+ * same one.
  */
 export function numberedHooks(wanted: readonly ShellHook[], { replaced, others }: PresentHooks): readonly ShellHook[] {
   const free = [...replaced];
@@ -39,7 +40,6 @@ export function numberedHooks(wanted: readonly ShellHook[], { replaced, others }
   });
 }
 
-/** Removes and returns the hook with the same content. */
 function takeSame(hooks: ShellHook[], wanted: ShellHook): ShellHook | undefined {
   const content = contentOf(wanted);
   const at = hooks.findIndex((hook) => contentOf(hook) === content);

@@ -1,11 +1,11 @@
 import type { RE2JS } from 're2js';
 import { describeError } from '../../errors.js';
 
-/** A longer pattern takes long to compile. */
+/** The largest length of a pattern, in characters. A longer pattern takes long to compile. */
 const LONGEST = 1_000;
-/** A larger program comes from counted repetitions such as `(a{99}){9}`. */
+/** The largest number of states of a compiled pattern. Counted repetitions such as `(a{99}){9}` have more. */
 const MOST_STATES = 10_000;
-/** Steps of one match. A step is one state of the program at one character, and takes up to 150 ns. */
+/** The largest number of steps of one match. A step is one state at one character, and takes up to 150 ns. */
 const MOST_STEPS = 200_000;
 
 /** Syntax that the engine reads in another way than JavaScript does: named references, `\\A`, `\\p{L}`, `\\u{61}`, `[[:alpha:]]`. */

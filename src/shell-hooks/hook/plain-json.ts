@@ -76,7 +76,10 @@ export function redactorOf(
   hook: ShellHook,
   { redact }: { readonly redact?: ((text: string) => string) | undefined },
 ): (text: string) => string {
-  return (text) => [hook.redact, redact].reduce((shown, next) => next?.(shown) ?? shown, text);
+  return (text) => {
+    const shown = hook.redact?.(text) ?? text;
+    return redact?.(shown) ?? shown;
+  };
 }
 
 /** Like `redact`, for a log: also redacts the fields of JSON that is written as a string. */

@@ -5,6 +5,7 @@ import { HOOK_EVENTS, type HookDialect, isHookEvent, isToolEvent } from '../../p
 import type { MatcherKind } from '../../programs/hook-table.js';
 import { programOf } from '../../programs/list.js';
 import { EXTENSION_PATH } from '../../trust/item.js';
+import { compilePermissionRule } from '../rule/permission-rule.js';
 import { type CompiledMatcher, type HookRegistration, registrationRules, type ShellHook } from './definition.js';
 import { HookInvalidError } from './error.js';
 import { LinearPattern } from './linear-pattern.js';
@@ -19,7 +20,8 @@ export function resolveHook(hook: HookRegistration, id: string): ShellHook {
   if (typeof compiled === 'string') throw new HookInvalidError(hook.name, [compiled]);
   // At other events, the matcher does not contain tool names.
   const names = isToolEvent(hook.event) ? compiled.names : [];
-  return { ...hook, ...line, ...compiled, names, id, ordinal: 1, dialect, scope: hook.scope ?? 'builtin' };
+  const covers = hook.condition === undefined ? undefined : compilePermissionRule(hook.condition);
+  return { ...hook, ...line, ...compiled, names, covers, id, ordinal: 1, dialect, scope: hook.scope ?? 'builtin' };
 }
 
 /** Returns true for a hook whose `command` contains the arguments too. */

@@ -34,10 +34,13 @@ export function modelText(text: string): string {
     .replace(/\[(?=\/?(?:INST|SYS(?:TEM)?(?:_PROMPT)?)\])/gi, '&#91;');
 }
 
-/** Matches the rest of a tag of the frame, or of a token that separates the messages of a chat. */
+/**
+ * Matches the part after the bracket of a tag that begins or ends a message, such as `hook-message`, `system` or
+ * `|im_start|>`.
+ */
 const FRAME = /^\s*\/?\s*(?:hook[\W_]?message|system(?:\W?reminder)?(?=[\s>/]|$))|^\|\s*[a-z_]+\s*\|>/i;
 const LONGEST_TAG = 200;
-/** Matches the rest of a tag of the frame around messages of hooks. */
+/** Matches the part after the bracket of a `hook-message` tag, which wraps each message of a hook. */
 const OWN_FRAME = /^\s*\/?\s*hook[\W_]?message(?=[\s>/]|$)/i;
 /**
  * Invisible characters. They are removed only between two visible ASCII characters, because emoji and some scripts need
@@ -68,7 +71,7 @@ function withoutFrames(text: string, frame = FRAME): string {
 const SPEAKER =
   /^([^\p{L}\p{N}\n]*)(system|user|assistant|human|developer)[^\p{L}\p{N}\n:\uff1a\ufe55]{0,10}?[ \t]*[:\uff1a\ufe55]/gimu;
 
-/** True for a key of JSON, and for `user`, which is a common key of YAML. */
+/** True if the match is data and no speaker: a key of JSON, or `user`, which is a common key of YAML. */
 function isData(start: string, name: string): boolean {
   return /["']$/.test(start) || name === 'user';
 }
@@ -89,7 +92,10 @@ export function withShortTexts(effects: HookEffects): HookEffects {
   return { ...effects, ...Object.fromEntries(texts), modelTexts: modelTexts?.map(shortText) };
 }
 
-/** Escapes tags in the results of tools that imitate messages of hooks. Outermost, so that no later hook adds one. */
+/**
+ * Escapes tags in the results of tools that imitate messages of hooks. It is the outermost lifecycle, so that no other
+ * one adds such a tag later.
+ */
 export const frameGuard: AgentLifecycle = {
   name: 'shell-hooks:frames',
   priority: 100,

@@ -8,9 +8,8 @@ import type { HookProblem } from '../hook/effects.js';
 /** Authorizes each hook once with the trust gate, and verifies it right before each run. */
 export class HookApprovals {
   private readonly decisions = new WeakMap<ShellHook, AllowedDecision>();
-  /** Hooks that were denied right before their last start, for example because their program is missing. */
-  private readonly denied = new WeakSet<ShellHook>();
-  private readonly deciding = new Map<ShellHook, Promise<TrustDecision>>();
+  /** The latest denial of each hook that would be denied now, for example because its program is missing. */
+  private readonly denials = new WeakMap<ShellHook, DeniedDecision>();
 
   constructor(
     private readonly gate: TrustGate,
@@ -25,42 +24,37 @@ export class HookApprovals {
     return hook.scope !== 'workspace' || this.decisions.has(hook);
   }
 
-  /**
-   * Authorizes a hook that was not authorized before, which may prompt the user. Concurrent calls for one hook share one
-   * check.
-   */
+  /** Authorizes a hook that was not authorized before, which may prompt the user. */
   async authorize(hook: ShellHook): Promise<TrustDecision> {
     const known = this.decisions.get(hook);
     if (known !== undefined) return known;
-    const running = this.deciding.get(hook);
-    if (running !== undefined) return running;
-    const deciding = this.gate.authorize(trustItemOf(hook, this.workspaceDir));
-    this.deciding.set(hook, deciding);
-    try {
-      const decision = await deciding;
-      if (decision.allowed) this.decisions.set(hook, decision);
-      return decision;
-    } finally {
-      this.deciding.delete(hook);
-    }
+    const decision = await this.gate.authorize(trustItemOf(hook, this.workspaceDir));
+    if (decision.allowed) this.decisions.set(hook, decision);
+    else this.denials.set(hook, decision);
+    return decision;
   }
 
-  isAllowed(hook: ShellHook): boolean {
-    return this.decisions.has(hook) && !this.denied.has(hook);
+  /** Returns the latest denial of the hook; undefined if the hook may run. */
+  denial(hook: ShellHook): DeniedDecision | undefined {
+    return this.denials.get(hook);
   }
 
-  /** Returns the denial that the hook would get now. Asks nobody. */
-  async check(hook: ShellHook): Promise<DeniedDecision | undefined> {
+  /** Updates `denial`. Asks nobody. */
+  async check(hook: ShellHook): Promise<void> {
     const decision = await this.gate.check?.(trustItemOf(hook, this.workspaceDir));
-    return decision?.allowed === false ? decision : undefined;
+    if (decision !== undefined) this.note(hook, decision);
   }
 
   /** Returns the program to start, or a denial. The result is valid for one immediate start. */
   async verify(hook: ShellHook): Promise<VerifiedItem | DeniedDecision> {
     const verified = await this.verifyOrAsk(hook);
-    if (verified.allowed) this.denied.delete(hook);
-    else this.denied.add(hook);
+    this.note(hook, verified);
     return verified;
+  }
+
+  private note(hook: ShellHook, decision: TrustDecision): void {
+    if (decision.allowed) this.denials.delete(hook);
+    else this.denials.set(hook, decision);
   }
 
   private async verifyOrAsk(hook: ShellHook): Promise<VerifiedItem | DeniedDecision> {

@@ -1,8 +1,6 @@
 import { describeError } from '../../errors.js';
-import { type Clock, systemClock } from '../../internal/clock.js';
 import {
   type Environment,
-  type InheritedVariables,
   isRefusedName,
   userEnvironment,
   variablePrefix,
@@ -10,39 +8,19 @@ import {
 } from '../../process/environment.js';
 import { homeFolder } from '../../process/files/home-folder.js';
 import { workspaceRoots } from '../../process/files/workspace.js';
-import type { Spawn } from '../../process/process-group.js';
 import { type ProcessResult, type RunProcessOptions, runProcess } from '../../process/run-process.js';
 import { findResourceFailure, isFolder } from '../../process/spawn-failure.js';
 import type { VerifiedItem } from '../../trust/decision.js';
 import { dialectOf } from '../dialects/dialect.js';
 import type { ShellHook } from '../hook/definition.js';
-import type { Report } from '../hook/diagnostic.js';
 import { failed, type HookProblem } from '../hook/effects.js';
 import { jsonText, redactorOf } from '../hook/plain-json.js';
-import type { Transcripts } from '../transcript/transcripts.js';
-import { type Denial, denialOf, type HookApprovals } from './approval.js';
+import { type Denial, denialOf } from './approval.js';
 import { postEvent } from './http-handler.js';
 import { hookInput } from './input.js';
 import { isMatched, isWanted } from './matching.js';
-import { type EventProgress, type FinishedRun, finishHook, type ReadingOptions, readResult } from './outcome.js';
-import type { HookHost, HookReports } from './reports.js';
-
-/** Options of a `HookExecutor`. */
-export interface HookExecutorOptions extends ReadingOptions {
-  readonly workspaceDir: string;
-  readonly appName: string;
-  readonly host: HookHost;
-  /** If true, hooks of the host and the user get the keys of model providers. An object names exceptions. */
-  readonly inheritEnv: boolean | InheritedVariables;
-  /** Writes the transcripts of sessions. Undefined if hooks get none. */
-  readonly transcripts?: Transcripts | undefined;
-  readonly approvals: HookApprovals;
-  readonly reports: HookReports;
-  readonly report: Report;
-  readonly clock?: Clock | undefined;
-  readonly spawn?: Spawn | undefined;
-  readonly fetch?: typeof fetch | undefined;
-}
+import { type EventProgress, type FinishedRun, finishHook, readResult } from './outcome.js';
+import type { HookSystem } from './system.js';
 
 /** The event that waits for a hook. */
 export interface Waiter {
@@ -63,15 +41,13 @@ const ABORTED: HookProblem = { kind: 'aborted', message: 'It did not start becau
 
 /** Runs single hooks: approval, queue, start, and the reading of the result. */
 export class HookExecutor {
-  private readonly clock: Clock;
   private readonly prefix: string;
   /** Directories that no PATH entry of a hook may lie in. */
   private readonly exclude: readonly string[];
 
-  constructor(private readonly options: HookExecutorOptions) {
-    this.clock = options.clock ?? systemClock;
-    this.prefix = variablePrefix(options.appName);
-    this.exclude = workspaceRoots(options.workspaceDir);
+  constructor(private readonly system: HookSystem) {
+    this.prefix = variablePrefix(system.appName);
+    this.exclude = workspaceRoots(system.workspaceDir);
   }
 
   /**
@@ -84,16 +60,14 @@ export class HookExecutor {
     progress: EventProgress<Value>,
     waiter: Waiter = { signal: progress.context.signal },
   ): Promise<FinishedRun | undefined> {
-    const { approvals, host } = this.options;
-    const { clock } = this;
+    const { approvals, queue, clock } = this.system;
     const startedAt = clock.now();
     try {
       const isTested = approvals.mayTest(hook);
       // Prompts happen before the queue, because other hooks must not wait for an answer of the user.
       const decision = await approvals.authorize(hook);
       if (!decision.allowed) return notStarted(hook, denialOf(decision), 0);
-      const { queue, timeoutMs: defaultMs } = host;
-      const timeoutMs = hook.timeout ?? defaultMs;
+      const timeoutMs = hook.timeout ?? this.system.timeoutMs;
       const { type, waitedMs } = await queue.enter({ timeoutMs, signal: waiter.signal, clock });
       if (type !== 'entered') {
         const problem = type === 'late' ? queueTimeout(timeoutMs, queue.most) : ABORTED;
@@ -118,14 +92,14 @@ export class HookExecutor {
     progress: EventProgress<Value>,
     { isTested, timeoutMs, waitedMs, signal, detach }: Start,
   ): Promise<FinishedRun | undefined> {
-    const { options } = this;
-    const { approvals, reports } = options;
+    const { system } = this;
+    const { approvals, reports } = system;
     const { tool, sessionId } = progress.context;
     const stdin = this.inputOf(hook, progress);
     // Little code runs between verification and start, so that files have no time to change.
     const verified = await approvals.verify(hook);
     if (!verified.allowed) return notStarted(hook, denialOf(verified), waitedMs);
-    if (!isTested && !(isMatched(hook, progress.context, options.toolNames) && isWanted(hook, progress, options)))
+    if (!isTested && !(isMatched(hook, progress.context, system.toolNames) && isWanted(hook, progress, system)))
       return undefined;
     let input: string | Promise<string> | undefined;
     const { detaches } = dialectOf(hook.dialect);
@@ -135,12 +109,12 @@ export class HookExecutor {
       stdin: () => (input ??= stdin()),
       timeoutMs,
       signal,
-      onFirstLine: detach && ((line) => void (detaches?.(line) && detach())),
+      onFirstLine: detach && detaches && ((line) => void (detaches(line) && detach())),
     });
-    const redact = redactorOf(hook, options);
+    const redact = redactorOf(hook, system);
     const result = { ...ended, stdout: redact(ended.stdout), stderr: redact(ended.stderr) };
     const isAborted = signal?.aborted === true;
-    const reading = readResult(hook, { result, waitedMs, input: await input, isAborted, tool }, options);
+    const reading = readResult(hook, { result, waitedMs, input: await input, isAborted, tool }, system);
     reports.process(hook, result);
     const status = reading.problem === undefined ? 'completed' : 'failed';
     return finishHook(hook, reading, {
@@ -155,11 +129,10 @@ export class HookExecutor {
    * home directory.
    */
   private async launch(hook: ShellHook, verified: VerifiedItem, run: HookRun): Promise<ProcessResult> {
-    const { workspaceDir, spawn, fetch, report } = this.options;
-    const { clock } = this;
+    const { workspaceDir, spawn, fetch, report, clock } = this.system;
     const { stdin, timeoutMs, signal } = run;
     if (hook.http !== undefined)
-      return postEvent({ url: hook.command, handler: hook.http, body: stdin(), timeoutMs, signal }, { clock, fetch });
+      return postEvent({ url: hook.command, handler: hook.http, body: stdin(), timeoutMs, signal, clock, fetch });
     const { command = '', argv0, args = [], cwd = workspaceDir } = verified.launch ?? {};
     const options = { ...run, command, argv0, args, clock, spawn };
     const result = await runProcess({ ...options, cwd });
@@ -175,7 +148,7 @@ export class HookExecutor {
    * Every other hook gets the environment of this process without keys of model providers.
    */
   private environmentOf(hook: ShellHook, verified: VerifiedItem, sessionId: string): Environment {
-    const { workspaceDir, inheritEnv } = this.options;
+    const { workspaceDir, inheritEnv } = this.system;
     const { prefix, exclude } = this;
     const ofDialect = dialectOf(hook.dialect).variables(hook, { workspaceDir, sessionId, prefix });
     const additions = { ...declared(hook), ...ofDialect, ...hook.variables?.(), ...verified.launch?.env };
@@ -191,12 +164,12 @@ export class HookExecutor {
     const { sessionId, transcript } = progress.context;
     const fields = progress.context.describe(progress.value);
     const textOf = (transcriptPath: string): string => {
-      const now = this.clock.now();
-      const input = hookInput(hook, progress, { ...this.options, fields, transcriptPath, now });
-      this.options.reports.start(hook, input);
+      const now = this.system.clock.now();
+      const input = hookInput(hook, progress, { ...this.system, fields, transcriptPath, now });
+      this.system.reports.start(hook, input);
       return jsonText(input);
     };
-    const { transcripts } = this.options;
+    const { transcripts } = this.system;
     if (transcripts === undefined || !dialectOf(hook.dialect).facts.readsTranscripts) return () => textOf('');
     return () => transcripts.write(sessionId, transcript?.()).then(textOf);
   }

@@ -1,22 +1,17 @@
 import { describeError } from '../../errors.js';
-import type { Clock } from '../../internal/clock.js';
 import { createDeferred } from '../../internal/promise.js';
 import { onAbort } from '../../internal/stop.js';
 import type { ProcessResult } from '../../process/run-process.js';
 import type { HttpHandler } from '../hook/definition.js';
+import type { HookSystem } from './system.js';
 
 /** One request to an HTTP handler. */
-export interface HandlerRequest {
+export interface HandlerRequest extends Pick<HookSystem, 'clock' | 'fetch'> {
   readonly url: string;
   readonly handler: HttpHandler;
   readonly body: string | Promise<string>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
-}
-
-interface HandlerMachine {
-  readonly clock: Clock;
-  readonly fetch: typeof fetch | undefined;
 }
 
 /** The largest number of bytes of a response, which is also the limit for the standard output of a command. */
@@ -26,8 +21,8 @@ const MOST_BYTES = 1_048_576;
  * Sends an event to an HTTP handler. Returns the response in the form of a program that ended, so that the rules for
  * answers, limits and failures are the same. Follows no redirect. Never rejects.
  */
-export async function postEvent(request: HandlerRequest, { clock, fetch: send = fetch }: HandlerMachine) {
-  const { signal, timeoutMs } = request;
+export async function postEvent(request: HandlerRequest) {
+  const { signal, timeoutMs, clock } = request;
   const startedAt = clock.now();
   const ended = createDeferred<'timed-out' | 'aborted'>();
   const stop = new AbortController();
@@ -35,7 +30,7 @@ export async function postEvent(request: HandlerRequest, { clock, fetch: send = 
   const release = onAbort(signal, () => ended.resolve('aborted'));
   if (signal?.aborted) ended.resolve('aborted');
   try {
-    const sent = answerOf(request, stop.signal, send).catch((error: unknown) => failed(describeError(error)));
+    const sent = answerOf(request, stop.signal).catch((error: unknown) => failed(describeError(error)));
     const outcome = await Promise.race([sent, ended.promise]);
     const durationMs = clock.now() - startedAt;
     return typeof outcome === 'string' ? { ...EMPTY, outcome, durationMs } : { ...EMPTY, ...outcome, durationMs };
@@ -66,8 +61,8 @@ function failed(message: string): Answer {
   return { outcome: 'spawn-failed', exitCode: null, failure: { code: 'other', message, hint } };
 }
 
-async function answerOf(request: HandlerRequest, signal: AbortSignal, send: typeof fetch): Promise<Answer> {
-  const { url, handler, body } = request;
+async function answerOf(request: HandlerRequest, signal: AbortSignal): Promise<Answer> {
+  const { url, handler, body, fetch: send = fetch } = request;
   const response = await send(url, {
     method: 'POST',
     redirect: 'manual',

@@ -4,7 +4,6 @@ import { commandIn } from '../dialects/input-values.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookEffects } from '../hook/effects.js';
 import type { HookEventContext, HookMatchInput, ToolNames } from '../hook/event-context.js';
-import { compilePermissionRule } from '../rule/permission-rule.js';
 
 /** Returns true if a hook runs: its matcher matches, and its dialect event accepts a tool result of this status. */
 export function isFor(hook: ShellHook, match: HookMatchInput, toolNames: ToolNames): boolean {
@@ -45,13 +44,12 @@ export function isWanted<Value>(
   { context, value }: { readonly context: HookEventContext<Value>; readonly value: Value },
   { toolNames, workspaceDir }: { readonly toolNames: ToolNames; readonly workspaceDir: string },
 ): boolean {
-  if (hook.condition === undefined) return true;
+  if (hook.covers === undefined) return true;
   if (context.tool === undefined) return false;
   const { tool } = context;
   const { args: current = context.args } = context.describe(value).data;
   const args = shownArgs(hook, { tool, args: current }, toolNames);
-  const call = { names: namesOf(tool, hook, toolNames), args, workspaceDir };
-  return compilePermissionRule(hook.condition)?.(call) ?? true;
+  return hook.covers({ names: namesOf(tool, hook, toolNames), args, workspaceDir });
 }
 
 /**
@@ -111,14 +109,16 @@ export function shownArgs(hook: ForDialect, { tool, args }: NamedCall, names: To
 }
 
 /** Returns the effects of a hook, with changed arguments under the names that the tool reads. */
-export function withOwnArgs(hook: ForDialect, tool: string | undefined, names: ToolNames) {
+export function withOwnArgs(
+  hook: ForDialect,
+  { tool, effects }: { readonly tool: string | undefined; readonly effects: HookEffects },
+  names: ToolNames,
+): HookEffects {
   const argNames = argNamesOf(hook, tool, names);
-  if (argNames === undefined) return (effects: HookEffects) => effects;
+  if (argNames === undefined) return effects;
   const own = new Map([...argNames].map(([name, shown]) => [shown, name]));
-  return (effects: HookEffects): HookEffects => {
-    const { input, inputChanges } = effects;
-    return { ...effects, input: renamed(input, own), inputChanges: renamed(inputChanges, own) };
-  };
+  const { input, inputChanges } = effects;
+  return { ...effects, input: renamed(input, own), inputChanges: renamed(inputChanges, own) };
 }
 
 /** A tool name, and arguments that may be invalid. */

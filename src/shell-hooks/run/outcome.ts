@@ -12,9 +12,10 @@ import {
   SILENT,
   type ToolChoiceLimit,
 } from '../hook/effects.js';
-import type { HookEventContext, ToolNames } from '../hook/event-context.js';
+import type { HookEventContext } from '../hook/event-context.js';
 import { redactorOf, shownTo } from '../hook/plain-json.js';
 import { LONGEST, withShortTexts } from '../hook/text.js';
+import type { ShellHooksSettings } from '../options.js';
 import { withOwnArgs } from './matching.js';
 
 /** The outcome of one hook at one event. */
@@ -35,14 +36,6 @@ export interface HookOutcome {
 export interface HookVerdict {
   readonly by: string;
   readonly reason: string;
-}
-
-/** Options for reading the results of hooks. */
-export interface ReadingOptions {
-  /** Names of fields that are redacted for each hook that does not declare them. */
-  readonly sensitive: readonly string[];
-  readonly toolNames: ToolNames;
-  readonly redact?: ((text: string) => string) | undefined;
 }
 
 /** A program of a hook that ended. */
@@ -68,15 +61,14 @@ export interface FinishedRun {
 export function readResult(
   hook: ShellHook,
   { result, waitedMs, input, isAborted, tool }: EndedHook,
-  options: ReadingOptions,
+  settings: ShellHooksSettings,
 ): HookReading {
   // Many programs exit with code 0 when they are told to end. Such an exit without output must not count as permission.
   const hasNoAnswer = result.outcome === 'aborted' || (result.stoppedByHost && result.stdout.trim() === '');
   if (hasNoAnswer && !isAborted && isGateEvent(hook.event)) return CUT_OFF;
-  const shown = (value: unknown) => shownTo(hook, value, options.sensitive);
-  const read = dialectOf(hook.dialect).read({ hook, result, shown, redact: redactorOf(hook, options) });
-  const ownArgs = withOwnArgs(hook, tool, options.toolNames);
-  const effects = withShortTexts(ownArgs(read.effects));
+  const shown = (value: unknown) => shownTo(hook, value, settings.sensitive);
+  const read = dialectOf(hook.dialect).read({ hook, result, shown, redact: redactorOf(hook, settings) });
+  const effects = withShortTexts(withOwnArgs(hook, { tool, effects: read.effects }, settings.toolNames));
   return delayed({ ...read, effects, ignored: withoutEcho(read, input) }, waitedMs);
 }
 

@@ -11,7 +11,7 @@ import type { HookEffects } from '../hook/effects.js';
 import { HookEventInvalidError } from '../hook/error.js';
 import type { EventFields, HookEventContext } from '../hook/event-context.js';
 import { jsonText } from '../hook/plain-json.js';
-import { APPROVAL, afterAgentFields, endedSubagentFields, subagentFields } from './agent-fields.js';
+import { callData, rewriteInput, rewriteResult, shownResult } from './input.js';
 import {
   answerOf,
   joinLimits,
@@ -22,7 +22,6 @@ import {
   shownResponse,
 } from './model-fields.js';
 import type { HookEventResult } from './outcome.js';
-import { afterToolFields, beforeToolFields, rewriteInput, rewriteResult, shownResult } from './tool-fields.js';
 
 /**
  * Data of each event for `runner.run`. Hooks read the fields under `data`; additional fields are passed on unchanged.
@@ -82,21 +81,16 @@ const response: OptionRule = {
 /** An event about the approval of a call. */
 const PERMISSION: PlainEvent = {
   rules: { tool_name: required(fullText), reason: text },
-  fields: ({ reason, ...data }) => {
-    const { flat } = beforeToolFields(callOf(data));
-    return { data: { ...data, reason }, flat: { ...flat, reason } };
-  },
+  fields: (data) => ({ data: { ...data, ...callData(callOf(data)) } }),
 };
 
 const EVENTS: Readonly<Record<HookEvent, PlainEvent>> = {
   session_start: {
     rules: { session_id: required(fullText), source: text },
     source: ({ source = 'startup' }) => source,
-    fields: ({ source = 'startup' }) => ({ flat: { source } }),
   },
   before_agent: {
     rules: { prompt: required(text), context: object },
-    fields: ({ prompt }) => ({ flat: { prompt } }),
     rewrite: (data, { prompt }) => (prompt === undefined ? data : { ...data, prompt }),
   },
   before_model: {
@@ -127,63 +121,53 @@ const EVENTS: Readonly<Record<HookEvent, PlainEvent>> = {
   },
   before_tool: {
     rules: { tool_name: required(fullText) },
-    fields: (data) => merged(data, beforeToolFields(callOf(data))),
+    fields: (data) => ({ data: { ...data, ...callData(callOf(data)) } }),
     rewrite: (data, effects) => ({ ...data, args: rewriteInput(data.args, effects) }),
   },
   after_tool: {
     rules: { tool_name: required(fullText), result: required(given) },
-    fields: (data) => merged(data, afterToolFields(callOf(data), resultOf(data))),
+    fields: (data) => {
+      const result = resultOf(data);
+      return { data: { ...data, ...callData(callOf(data)), result: shownResult(result) }, result };
+    },
     rewrite: (data, effects) => ({ ...data, result: shownResult(rewriteResult(resultOf(data), effects)) }),
   },
   after_agent: {
     rules: { response: required(text), tool_calls: array },
-    fields: ({ tool_calls: calls = [], ...data }) => {
-      const { flat } = afterAgentFields(String(data.response), {
-        prompt: String(data.prompt ?? ''),
-        calls: [],
-        continued: 0,
-      });
-      return { data: { ...data, tool_calls: calls }, flat };
-    },
+    fields: (data) => ({ data: { tool_calls: [], ...data } }),
   },
   session_end: {
     rules: { session_id: required(fullText), messages, reason: text },
     source: ({ reason = 'other' }) => reason,
-    fields: ({ reason = 'other' }) => ({ flat: { reason } }),
   },
   notification: {
     rules: { message: required(text), notification_type: text },
-    source: ({ notification_type = APPROVAL }) => notification_type,
-    fields: ({ message, notification_type = APPROVAL }) => ({ flat: { message, notification_type } }),
+    source: ({ notification_type = 'permission_prompt' }) => notification_type,
   },
   before_subagent: {
     rules: { agent: required(text), agent_id: text },
     source: ({ agent }) => agent,
-    fields: (data) => ({ flat: subagentFields(subagentOf(data)) }),
   },
   after_subagent: {
     rules: { agent: required(text), response: required(text), agent_id: text },
     source: ({ agent }) => agent,
-    fields: (data) => ({ flat: endedSubagentFields(subagentOf(data), String(data.response)) }),
   },
   before_compaction: {
     rules: { trigger: text },
     source: ({ trigger = 'auto' }) => trigger,
-    fields: ({ trigger = 'auto' }) => ({ flat: { trigger, custom_instructions: '' } }),
   },
   after_compaction: {
     rules: { trigger: text },
     source: ({ trigger = 'auto' }) => trigger,
-    fields: ({ trigger = 'auto' }) => ({ flat: { trigger } }),
   },
-  after_tools: { rules: { tool_calls: required(array) }, fields: ({ tool_calls }) => ({ flat: { tool_calls } }) },
+  after_tools: { rules: { tool_calls: required(array) } },
   permission_request: PERMISSION,
   permission_denied: PERMISSION,
-  run_failed: { rules: { error: required(text) }, fields: ({ error }) => ({ flat: { error } }) },
+  run_failed: { rules: { error: required(text) } },
 };
 
 /** Throws a `HookEventInvalidError` if the event is unknown, or if a field is missing or invalid. */
-export function validatePlainEvent(event: HookEvent, data: PlainData): void {
+function validate(event: HookEvent, data: PlainData): void {
   if (!isHookEvent(event))
     throw new HookEventInvalidError(String(event), [unknownName('event', String(event), HOOK_EVENTS)]);
   if (!isObject(data)) throw new HookEventInvalidError(event, ['`data` must be an object']);
@@ -191,8 +175,9 @@ export function validatePlainEvent(event: HookEvent, data: PlainData): void {
   if (problems.length > 0) throw new HookEventInvalidError(event, problems);
 }
 
-/** Returns the context of an event. The data must be valid. */
+/** Returns the context of an event. Throws a `HookEventInvalidError` if the event or its data is invalid. */
 export function plainContext(event: HookEvent, data: PlainData, signal?: AbortSignal): HookEventContext<PlainData> {
+  validate(event, data);
   const { fields, rewrite, source } = EVENTS[event];
   const { tool_name: tool, args } = data;
   const isOfTool = typeof tool === 'string' && isToolEvent(event);
@@ -228,10 +213,6 @@ function isConversation(value: unknown): boolean {
   }
 }
 
-function merged(data: PlainData, fields: EventFields): EventFields {
-  return { ...fields, data: { ...data, ...fields.data } };
-}
-
 function conversationOf({ messages: sent = [], model = '' }: PlainData) {
   return { messages: sent as readonly Message[], model: String(model) };
 }
@@ -242,10 +223,6 @@ function withTools(
 ): PlainData {
   const left = limit((data.available_tools as readonly string[]).map((name) => ({ name })));
   return { ...data, available_tools: left.map(({ name }) => name) };
-}
-
-function subagentOf({ agent, agent_id: id = '' }: PlainData) {
-  return { agent: String(agent), id: String(id) };
 }
 
 function callOf({ tool_use_id: id, tool_name: name, args }: PlainData) {

@@ -1,4 +1,3 @@
-import { safeText } from '../../internal/safe-text.js';
 import { onAbort } from '../../internal/stop.js';
 import type { HookEvent } from '../../programs/hook-event.js';
 import { dialectOf } from '../dialects/dialect.js';
@@ -7,46 +6,33 @@ import { detached } from '../hook/effects.js';
 import type { HookEventContext, HookMatchInput } from '../hook/event-context.js';
 import { contentOf } from '../hook/identity.js';
 import { patternsReady } from '../hook/linear-pattern.js';
-import type { HookRegistry } from '../hook/registry.js';
-import { HookExecutor, type HookExecutorOptions } from './execution.js';
+import { HookExecutor } from './execution.js';
 import { isFor, isWanted, namesOf } from './matching.js';
-import { EventProgress, type FinishedRun, type HookEventResult, refuses } from './outcome.js';
-import { endPlainEvent, type HookEventData, type PlainData, plainContext, validatePlainEvent } from './plain-events.js';
-
-/** A message of a hook to the user. */
-export interface HookNotice {
-  readonly hook: string;
-  readonly event: string;
-  readonly text: string;
-}
-
-/** Options of `HookRunner`. */
-export interface HookRunnerOptions extends HookExecutorOptions {
-  readonly registry: HookRegistry;
-  readonly onNotice?: ((notice: HookNotice) => void) | undefined;
-}
+import { EventProgress, type FinishedRun, type HookEventResult } from './outcome.js';
+import { endPlainEvent, type HookEventData, type PlainData, plainContext } from './plain-events.js';
+import type { HookSystem } from './system.js';
 
 /** Runs the hooks of one event, one after another. */
 export class HookRunner {
   private readonly executor: HookExecutor;
 
-  constructor(private readonly options: HookRunnerOptions) {
-    this.executor = new HookExecutor(options);
+  constructor(private readonly system: HookSystem) {
+    this.executor = new HookExecutor(system);
   }
 
   /** Returns the hooks that would run, in order. Includes hooks whose regular expression nobody has approved yet. */
   matching(subject: Pick<HookEventContext, 'event' | 'tool' | 'args' | 'isError' | 'source'>): readonly ShellHook[] {
-    const hooks = this.options.registry.hooksOf(subject.event);
+    const hooks = this.system.registry.hooksOf(subject.event);
     if (hooks.length === 0) return hooks;
     return hooks.filter((hook) => {
-      const isTested = hook.pattern === undefined || this.options.approvals.mayTest(hook);
-      return isFor(isTested ? hook : { ...hook, matches: () => true }, subject, this.options.toolNames);
+      const isTested = hook.pattern === undefined || this.system.approvals.mayTest(hook);
+      return isFor(isTested ? hook : { ...hook, matches: () => true }, subject, this.system.toolNames);
     });
   }
 
   /** Returns the names of a tool: its own name, and its name in the hook's dialect. */
   namesOf(tool: string, hook: Pick<ShellHook, 'dialect' | 'extension'>): readonly string[] {
-    return namesOf(tool, hook, this.options.toolNames);
+    return namesOf(tool, hook, this.system.toolNames);
   }
 
   /**
@@ -63,10 +49,9 @@ export class HookRunner {
     data: HookEventData[Event] & PlainData,
     { signal }: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<HookEventResult<PlainData>> {
-    validatePlainEvent(event, data);
-    const ready = patternsReady();
-    if (ready !== undefined) await ready;
-    const outcome = await this.runEvent(plainContext(event, data, signal));
+    const context = plainContext(event, data, signal);
+    await patternsReady();
+    const outcome = await this.runEvent(context);
     return endPlainEvent(event, outcome, (name, hook) => this.namesOf(name, hook));
   }
 
@@ -78,27 +63,23 @@ export class HookRunner {
     context: HookEventContext<Value>,
     hooks: readonly ShellHook[] = this.matching(context),
   ): Promise<HookEventResult<Value>> {
+    const { registry, approvals, reports } = this.system;
     const progress = new EventProgress(context);
     const completed: ShellHook[] = [];
     const queue = [...hooks];
     for (const [at, hook] of queue.entries()) {
       if (context.signal?.aborted) break;
       // The hook was removed while an earlier hook ran. After a reload, its replacement runs instead.
-      if (!this.options.registry.hooksOf(context.event).includes(hook)) {
+      if (!registry.hooksOf(context.event).includes(hook)) {
         queue.push(...this.replacements(context, queue, at));
         continue;
       }
       if (isRepeated(hook, completed)) continue;
-      if (this.options.approvals.mayTest(hook) && !isWanted(hook, progress, this.options)) continue;
-      if (hook.background) {
-        this.runInBackground(hook, progress);
-        completed.push(hook);
-        continue;
-      }
+      if (approvals.mayTest(hook) && !isWanted(hook, progress, this.system)) continue;
       const finished = await this.runUntilDetached(hook, progress);
       if (finished === 'detached') completed.push(hook);
       if (finished === 'detached' || finished === undefined) continue;
-      this.announce(hook, finished);
+      reports.finished(hook, finished);
       progress.take(hook, finished);
       if (finished.outcome.status === 'completed') completed.push(hook);
       if (progress.isOver) break;
@@ -106,38 +87,35 @@ export class HookRunner {
     return progress.result();
   }
 
-  /** Starts a hook that decides nothing. It outlives the event and its abort signal, but not its time limit. */
-  private runInBackground<Value>(hook: ShellHook, { context, value }: EventProgress<Value>): void {
-    const own = new EventProgress({ ...context, value, signal: undefined });
-    void this.executor.run(hook, own).then((finished) => this.announceDetached(hook, finished));
-  }
-
-  /** Runs a hook until it ends, or until it writes that it needs no wait. From then on it outlives the event. */
+  /**
+   * Runs a hook until it ends, or until it writes that it needs no wait. From then on it outlives the event and its
+   * abort signal, but not its time limit. A background hook needs no wait from the start.
+   */
   private runUntilDetached<Value>(
     hook: ShellHook,
     progress: EventProgress<Value>,
   ): Promise<FinishedRun | 'detached' | undefined> {
-    if (dialectOf(hook.dialect).detaches === undefined) return this.executor.run(hook, progress);
-    const { signal } = progress.context;
+    const { context, value } = progress;
+    if (!hook.background && dialectOf(hook.dialect).detaches === undefined) return this.executor.run(hook, progress);
+    const { reports } = this.system;
     return new Promise((resolve) => {
       let isDetached = false;
       const life = new AbortController();
-      const release = onAbort(signal, () => life.abort(signal?.reason));
+      const release = onAbort(context.signal, () => life.abort(context.signal?.reason));
       const detach = () => {
         isDetached = true;
         release();
         resolve('detached');
       };
-      void this.executor.run(hook, progress, { signal: life.signal, detach }).then((finished) => {
+      // A background hook reads the event as it is now, whatever the next hooks change.
+      const own = hook.background ? new EventProgress({ ...context, value }) : progress;
+      void this.executor.run(hook, own, { signal: life.signal, detach }).then((finished) => {
         release();
-        if (isDetached) this.announceDetached(hook, finished);
-        else resolve(finished);
+        if (!isDetached) resolve(finished);
+        else if (finished !== undefined) reports.finished(hook, { ...finished, reading: detached(finished.reading) });
       });
+      if (hook.background) detach();
     });
-  }
-
-  private announceDetached(hook: ShellHook, finished: FinishedRun | undefined): void {
-    if (finished !== undefined) this.announce(hook, { ...finished, reading: detached(finished.reading) });
   }
 
   /**
@@ -147,22 +125,6 @@ export class HookRunner {
   private replacements(subject: HookMatchInput, queue: readonly ShellHook[], at: number): readonly ShellHook[] {
     const over = new Set(queue.slice(0, at).map(contentOf));
     return this.matching(subject).filter((hook) => !queue.includes(hook) && !over.has(contentOf(hook)));
-  }
-
-  private announce(hook: ShellHook, { outcome, reading }: FinishedRun): void {
-    const { effects, ignored = [], isDetached = false } = reading;
-    const { host, reports, onNotice } = this.options;
-    const timeoutMs = hook.timeout ?? host.timeoutMs;
-    reports.outcome(hook, outcome, { timeoutMs, hasRefused: refuses(reading), isDetached });
-    for (const key of ignored) reports.ignored(hook, key);
-    if (effects.userText === undefined) return;
-    const notice = { hook: hook.name, event: hook.event, text: safeText(effects.userText) };
-    host.logger.info(`Hook "${hook.name}" says: ${notice.text}`, notice);
-    try {
-      onNotice?.(notice);
-    } catch (error) {
-      host.logger.error('The `onNotice` callback of the shell hooks threw an error.', error);
-    }
   }
 }
 

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { appendFile, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeError } from '../../errors.js';
+import type { Clock } from '../../internal/clock.js';
 import type { Message } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import { isSummary } from '../../model/summary-message.js';
@@ -10,14 +11,14 @@ import { writeAtomic } from '../../process/files/write-atomic.js';
 import type { Report } from '../hook/diagnostic.js';
 import type { TranscriptMessages } from '../hook/event-context.js';
 import { jsonText } from '../hook/plain-json.js';
-import { claudeLines, type MessageOrigin, type TranscriptSource } from './claude-lines.js';
+import type { ShellHooksSettings } from '../options.js';
+import { claudeLines, type MessageOrigin } from './claude-lines.js';
 
 /** Options of `Transcripts`. */
-export interface TranscriptsOptions extends Omit<TranscriptSource, 'sessionId' | 'now'> {
+export interface TranscriptsOptions
+  extends Pick<ShellHooksSettings, 'workspaceDir' | 'toolNames' | 'sensitive' | 'redact'> {
   readonly folder: string;
-  readonly now: () => number;
-  /** Removes secrets from a line. */
-  readonly redact?: ((text: string) => string) | undefined;
+  readonly clock: Clock;
   readonly report: Report;
 }
 
@@ -116,7 +117,7 @@ export class Transcripts {
 
   /** Returns the lines of messages that follow the written ones. */
   private linesOf(sessionId: string, added: readonly Message[], from: Written) {
-    const source = { ...this.options, sessionId, now: this.options.now() };
+    const source = { ...this.options, sessionId, now: this.options.clock.now() };
     const lines: string[] = [];
     let { lastId } = from;
     let position = from.people.length;

@@ -1,4 +1,4 @@
-import { systemClock } from '../../internal/clock.js';
+import { systemClock, withinMs } from '../../internal/clock.js';
 import { isObject, isTexts } from '../../internal/json.js';
 import {
   type ApprovalRequest,
@@ -16,7 +16,7 @@ import { removeSnapshot, sweepSnapshots } from '../fingerprint/snapshot.js';
 import type { GateSettings } from '../gate-options.js';
 import { type Approval, type Identified, identityOf, identityText, type TrustStore } from './store.js';
 
-/** Looks up decisions on items, and asks the user for new ones. */
+/** Looks up the stored approvals of items, and asks the user for new ones. */
 export class Approvals {
   /** Answers of this process that are not in the store: refusals, and approvals that could not be stored. */
   private readonly answers = new Map<string, Answer>();
@@ -26,7 +26,7 @@ export class Approvals {
    */
   private readonly found = new Set<string>();
   private readonly open = new Map<string, Promise<void>>();
-  private isSwept = false;
+  private swept: Promise<void> | undefined = undefined;
 
   constructor(
     private readonly store: TrustStore,
@@ -123,7 +123,7 @@ export class Approvals {
   }
 
   private async write(fingerprint: Fingerprint): Promise<boolean> {
-    const { logger, clock } = this.settings;
+    const { logger, clock, place } = this.settings;
     const { item, digest, scripts } = fingerprint;
     const approvedAt = new Date(clock?.now() ?? Date.now()).toISOString();
     try {
@@ -134,18 +134,12 @@ export class Approvals {
       logger.error(`The approval of ${name} could not be stored. It is valid only until this process ends.`, error);
       return false;
     }
-    await this.sweep();
-    return true;
-  }
-
-  /** Removes unused copies. They are kept for days, so one sweep per process is enough. */
-  private async sweep(): Promise<void> {
-    if (this.isSwept) return;
-    this.isSwept = true;
-    const { logger, place } = this.settings;
-    await sweepSnapshots(place.stateDir).catch((error: unknown) => {
+    // Unused copies are kept for days, so one sweep per process is enough.
+    this.swept ??= sweepSnapshots(place.stateDir).catch((error: unknown) => {
       logger.warn('Unused copies of extension packages could not be removed', error);
     });
+    await this.swept;
+    return true;
   }
 }
 
@@ -168,36 +162,26 @@ function isPartial(answer: unknown, { parts }: ApprovalRequest): answer is Parti
 async function askUser(
   request: ApprovalRequest,
   approve: Approver,
-  settings: GateSettings,
+  { approveTimeoutMs: timeoutMs, clock = systemClock, logger }: GateSettings,
 ): Promise<Answer | PartialApproval> {
-  const { approveTimeoutMs: timeoutMs, clock = systemClock, logger } = settings;
   const name = JSON.stringify(request.item.name);
   const refused = 'The item is not allowed to run.';
   const controller = new AbortController();
-  let timer: unknown;
-  const late = new Promise<Answer>((resolve) => {
-    timer = clock.setTimeout(() => {
-      logger.warn(`The approval prompt for ${name} had no answer within ${timeoutMs} ms. ${refused}`);
-      resolve('failed');
-    }, timeoutMs);
-  });
-  const answered = Promise.resolve()
-    .then(() => approve(request, { signal: controller.signal }))
-    .then((answer: unknown): Answer | PartialApproval => {
-      if (typeof answer === 'boolean') return answer ? 'yes' : 'no';
-      if (isPartial(answer, request)) return answer;
-      const expected = request.parts.length > 0 ? 'a boolean, or `declined` with digests of its parts,' : 'a boolean';
-      logger.warn(`The approver must return ${expected} for ${name}. ${refused}`);
-      return 'failed';
-    })
-    .catch((error: unknown): Answer => {
-      logger.error(`The approver failed for ${name}. ${refused}`, error);
-      return 'failed';
-    });
+  const asking = async () => ({ answer: (await approve(request, { signal: controller.signal })) as unknown });
   try {
-    return await Promise.race([answered, late]);
+    const given = await withinMs(asking(), timeoutMs, clock);
+    if (typeof given?.answer === 'boolean') return given.answer ? 'yes' : 'no';
+    if (isPartial(given?.answer, request)) return given.answer;
+    const expected = request.parts.length > 0 ? 'a boolean, or `declined` with digests of its parts,' : 'a boolean';
+    const problem =
+      given === undefined
+        ? `The approval prompt for ${name} had no answer within ${timeoutMs} ms.`
+        : `The approver must return ${expected} for ${name}.`;
+    logger.warn(`${problem} ${refused}`);
+  } catch (error) {
+    logger.error(`The approver failed for ${name}. ${refused}`, error);
   } finally {
-    clock.clearTimeout(timer);
     controller.abort();
   }
+  return 'failed';
 }

@@ -6,7 +6,7 @@ import { isObject } from '../../internal/json.js';
 import { consoleLogger, type Logger } from '../../internal/logger.js';
 import { hasCode } from '../../process/files/error-code.js';
 import { exactText } from '../../process/files/file-bytes.js';
-import { type FolderLock, type LockProblem, lockProblemText, withFileLock } from '../../process/files/folder-lock.js';
+import { type FolderLock, lockProblemText, withFileLock } from '../../process/files/folder-lock.js';
 import { isInAny } from '../../process/files/location.js';
 import { workspaceRoots } from '../../process/files/workspace.js';
 import { backUp } from '../../process/files/write-atomic.js';
@@ -132,7 +132,9 @@ export class TrustStore {
       }
       this.known = { text, record };
     };
-    await this.writing(() => withFileLock(this.path, act, lockFailure));
+    await this.writing(() =>
+      withFileLock(this.path, act, (folder, problem) => new TrustStoreError(lockProblemText(folder, problem))),
+    );
   }
 
   private async writing(act: () => Promise<unknown>): Promise<void> {
@@ -207,10 +209,6 @@ export class TrustStore {
 function isWritableByOthers({ mode, uid }: Stats): boolean {
   if (process.platform === 'win32') return false;
   return (mode & 0o022) !== 0 || (uid !== 0 && uid !== process.geteuid?.());
-}
-
-function lockFailure(folder: string, problem: LockProblem): Error {
-  return new TrustStoreError(lockProblemText(folder, problem));
 }
 
 const identityTexts = new WeakMap<ItemIdentity, string>();

@@ -27,7 +27,8 @@ export class UserWatch {
       }
     } catch (error) {
       // One report is enough for an extension package: its items share its files, so they fail with the same problem.
-      const [key, subject] = item.root === undefined ? [keyOf(item), name] : [item.root, ownerOf(item)];
+      const { root: key = keyOf(item), extension = item.name } = item;
+      const subject = item.root === undefined ? name : `the extension ${JSON.stringify(extension)}`;
       const level = this.failed.has(key) ? 'debug' : 'warn';
       this.failed.add(key);
       logger[level](`Could not check whether ${subject} has changed since it last ran: ${describeError(error)}`);
@@ -56,8 +57,4 @@ export class UserWatch {
 
 function keyOf(item: TrustItem): string {
   return identityText(identityOf({ item, workspace: '', source: item.source }));
-}
-
-function ownerOf({ name, extension = name }: TrustItem): string {
-  return `the extension ${JSON.stringify(extension)}`;
 }

@@ -44,7 +44,7 @@ export type BoundFile = {
 /** Receives the content of each file exactly as it was hashed. */
 type FileSink = (file: BoundFile, bytes: Buffer | undefined) => Promise<void>;
 
-/** A sink, or known hashes. A file with a known hash is not read, but a sink needs the content of every file. */
+/** Either a sink, which gets the content of every file, or known hashes, whose files are not read again. */
 export type FileReading =
   | { readonly sink?: FileSink | undefined; readonly hashes?: undefined }
   | { readonly hashes?: FileHashes | undefined; readonly sink?: undefined };

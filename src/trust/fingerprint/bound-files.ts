@@ -139,7 +139,10 @@ function expandServer(text: string, variables: KnownVariables): string {
   );
 }
 
-/** Returns both readings of a path with `..` behind a link: by its string, and with the link followed first. */
+/**
+ * Returns the path of a word. A path with `..` after a link has two meanings: by its string, and with the link followed
+ * first. Returns both.
+ */
 function pathsOf(word: string, base: string): string[] {
   const path = resolve(base, word);
   if (/^\/(?:proc|dev\/fd)(?:\/|$)/.test(path)) {

@@ -18,11 +18,10 @@ export type CanonicalValue =
  */
 export function canonicalJson(value: CanonicalValue): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
-  if (!isJson(value))
-    throw new ItemUnboundError(
-      'invalid',
-      `The item cannot be approved: its definition must be JSON, got ${typeOf(value)}.`,
-    );
+  if (!isJson(value)) {
+    const type = Object.prototype.toString.call(value).slice(8, -1);
+    throw new ItemUnboundError('invalid', `The item cannot be approved: its definition must be JSON, got ${type}.`);
+  }
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const members = Object.entries(value as Record<string, CanonicalValue>)
     .filter(([, member]) => member !== undefined)
@@ -37,8 +36,4 @@ function isJson(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return !['bigint', 'function', 'symbol'].includes(typeof value);
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
-}
-
-function typeOf(value: unknown): string {
-  return Object.prototype.toString.call(value).slice(8, -1);
 }

@@ -2,8 +2,8 @@ import type { BigIntStats } from 'node:fs';
 
 const MOST_ENTRIES = 100_000;
 /**
- * Nanoseconds. If the last change of a file is longer ago than this, the next change is sure to give the file another
- * change time.
+ * In nanoseconds. The next change of a file whose last change is longer ago is sure to give it another change time, so
+ * a remembered hash can be trusted.
  */
 const SETTLED_NS = 100_000_000n;
 /** The same limit for file systems that store times in whole seconds, in nanoseconds. */

@@ -1,5 +1,4 @@
 import { dirname, join } from 'node:path';
-import type { Executable } from '../../process/executable.js';
 import { isInside } from '../../process/files/location.js';
 import { ItemUnboundError } from '../error.js';
 import { EXTENSION_PATH, EXTENSION_VARIABLE, type TrustItem, type TrustPlace } from '../item.js';
@@ -47,7 +46,7 @@ export async function fingerprintLocated(
     // A user's item has the same fingerprint in every workspace.
     workspace: scope === 'workspace' ? workspace : undefined,
     cwd: scope === 'workspace' ? cwd : item.cwd,
-    executable: executable && programOf(executable, bound.files, { around: around.real, root }),
+    executable: programOf(located, bound.files, around.real),
   };
   const digest = `sha256:${sha256Of(`${item.kind}/v2\n${canonicalJson(document)}`)}`;
   return { ...located, ...bound, digest, document };
@@ -71,19 +70,15 @@ function variablesOf({ item, root }: LocatedItem, { workspaceDir, projectVariabl
   return { ...Object.fromEntries(values), [EXTENSION_VARIABLE]: root };
 }
 
-/** Identifies a program by its content if it is one of the item's files, and otherwise by its path. */
-function programOf({ realPath }: Executable, files: readonly BoundFile[], folders: Folders): CanonicalValue {
-  const { around, root } = folders;
-  if (![around, root].some((folder) => folder !== undefined && isInside(realPath, folder))) return { path: realPath };
+/** Identifies the program by its content if it is one of the item's files, and otherwise by its path. */
+function programOf({ executable, root }: LocatedItem, files: readonly BoundFile[], around: string): CanonicalValue {
+  if (executable === undefined) return undefined;
+  const path = executable.realPath;
+  if (![around, root].some((folder) => folder !== undefined && isInside(path, folder))) return { path };
   const found = files.find((file) => {
     const folder = file.in === 'extension' && root !== undefined ? root : around;
-    return join(folder, file.target ?? file.path) === realPath;
+    return join(folder, file.target ?? file.path) === path;
   });
-  if (found?.sha256 !== undefined) return { path: realPath, sha256: found.sha256 };
-  throw new ItemUnboundError('unreadable', `${realPath} is the program, but is missing from the files of the item.`);
-}
-
-interface Folders {
-  readonly around: string;
-  readonly root: string | undefined;
+  if (found?.sha256 !== undefined) return { path, sha256: found.sha256 };
+  throw new ItemUnboundError('unreadable', `${path} is the program, but is missing from the files of the item.`);
 }

@@ -19,10 +19,11 @@ export function terminalApprover(options: TerminalOptions = {}): Approver {
   return async (request, { signal }) => {
     if (!isTerminal(options)) return false;
     const isPackage = request.parts.length > 0;
+    const hint = coveredFiles(request).length > 0 ? '\nType s to read the covered files.' : '';
     const answer = await askOnTerminal<boolean | 'parts'>(
       options,
       {
-        text: (isPackage ? describeParts(request) : describeItem(request)) + hintOf(request),
+        text: (isPackage ? describeParts(request) : describeItem(request)) + hint,
         prompt: isPackage ? 'Allow exactly this? [y/N, p to decide on each part] ' : 'Allow exactly this? [y/N] ',
         read: async (line) => {
           if (/^s(how)?$/i.test(line)) return { show: await fileTexts(request) };
@@ -56,10 +57,6 @@ async function askAboutParts(
 
 function isYes(line: string): boolean {
   return /^y(es)?$/i.test(line);
-}
-
-function hintOf(request: ApprovalRequest): string {
-  return coveredFiles(request).length > 0 ? '\nType s to read the covered files.' : '';
 }
 
 const MOST_BYTES = 1024 * 1024;

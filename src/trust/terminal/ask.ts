@@ -3,7 +3,7 @@ import { isObject } from '../../internal/json.js';
 import { askOnTerminal, checkTerminalOptions, isTerminal, type Reading, type TerminalOptions } from './prompt.js';
 import { shown, shownLines } from './shown-text.js';
 
-/** The part of a tool call that is shown. */
+/** The members of a tool call that the prompt shows or uses. */
 export interface AskedCall {
   readonly name: string;
   /** The arguments that the tool will get. */
@@ -36,7 +36,7 @@ export function terminalAsk(
     const isCut = rows.some(({ isCut }) => isCut);
     const hint = isCut ? ['  Some arguments are shortened: type s to show more.'] : [];
     const text = [
-      `\nThe tool ${shownValue(call.name)} needs approval: ${shown(reason, LONGEST_ROW)}`,
+      `\nThe tool ${shown(textOf(call.name), LONGEST_ROW)} needs approval: ${shown(reason, LONGEST_ROW)}`,
       ...rows.map(({ row }) => row),
       ...hint,
     ];
@@ -84,10 +84,6 @@ function argumentRows(input: unknown): readonly Row[] {
 function rowOf(name: string, value: unknown): Row {
   const text = textOf(value);
   return { row: `  ${shown(name, 100)}: ${shown(text, LONGEST_ROW)}`, isCut: text.length > LONGEST_ROW };
-}
-
-function shownValue(value: unknown): string {
-  return shown(textOf(value), LONGEST_ROW);
 }
 
 /** Returns a value as JSON, or as `inspect` shows it if JSON cannot represent it. */

@@ -1,7 +1,7 @@
 import { safeText } from '../../internal/safe-text.js';
 
 const WIDEST_INDENT = 40;
-/** Number of characters around a row: the line number, a bar, spaces and the line feed. */
+/** Number of characters that each row has besides its text: the line number, a bar, spaces and the line feed. */
 const MARGIN = 8;
 
 /** Returns a string on one line, with the characters escaped that could hide or change other text. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { starTest } from '../../../src/internal/star-pattern.js';
 import { compileGlob } from '../../../src/process/files/glob.js';
 import { commandTest } from '../../../src/shell-hooks/rule/command-rule.js';
-import { pathTest } from '../../../src/shell-hooks/rule/path-rule.js';
+import { pathTest } from '../../../src/shell-hooks/rule/permission-rule.js';
 import { takesAtMostMs } from '../../support/process/cpu-time.js';
 
 test.each([

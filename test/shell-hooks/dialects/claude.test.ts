@@ -313,7 +313,7 @@ test('reports unsupported hooks, and reports missing guards as errors', async ()
     ...['warning hook-unsupported', 'warning event-unsupported', 'error event-unsupported', 'error event-unsupported'],
     'error hook-invalid',
   ]);
-  expect(hooks.status().diagnostics.some(({ message }) => message.includes('Did you mean "PreToolUse"?'))).toBe(true);
+  expect(hooks.status().diagnostics.some(({ message }) => message.includes('did you mean `PreToolUse`?'))).toBe(true);
   expect(lab.has('ran')).toBe(true);
 });
 

@@ -336,7 +336,7 @@ test('reports unsupported hooks, and reports guards among them as errors', async
     ...['error event-unsupported', 'warning event-unsupported'],
     ...['error hook-unsupported', 'error hook-unsupported', 'warning env-literal'],
   ]);
-  expect(hooks.status().diagnostics[0]?.message).toContain('Did you mean "preToolUse"?');
+  expect(hooks.status().diagnostics[0]?.message).toContain('did you mean `preToolUse`?');
 });
 
 test('redacts sensitive arguments inside JSON strings', async () => {

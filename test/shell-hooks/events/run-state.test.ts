@@ -19,8 +19,8 @@ test('a run adds its messages until the session has a later run, also after its 
   const [first, other, second] = [runOf(session), runOf({ id: 's2' }), runOf(session)];
   const messagesOf = (run: RunContext) => messagesFor(run, states);
   const [ofFirst, ofOther] = [messagesOf(first), messagesOf(other)];
-  states.closeOf(first);
-  states.closeOf(other);
+  states.of(first).close();
+  states.of(other).close();
   expect([ofFirst(), ofOther()]).toEqual([[], []]);
 
   const ofSecond = messagesOf(second);
@@ -33,6 +33,6 @@ test('a run without a session adds nothing after its end', () => {
   const messages = messagesFor(run, states);
   expect(messages()).toEqual([]);
 
-  states.closeOf(run);
+  states.of(run).close();
   expect([messages(), messagesFor(run, states)()]).toEqual([undefined, undefined]);
 });

@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HookRegistration } from 'keelson/shell-hooks';
+import { calls, says } from 'keelson/testing';
 import { type Approver, createTrustGate } from 'keelson/trust';
 import { describe, expect, test } from 'vitest';
-import { hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
+import { agentWith, countingTool, hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 import { hookOfWorkspace, RUN, runsIn } from '../../support/shell-hooks/workspace-hook.js';
 
 const lab = useHookLab();
@@ -35,6 +36,23 @@ test('S0-4.2: hooks of the user and of user extensions run without a prompt', as
   );
 
   expect([asked.length, runs()]).toEqual([0, 2]);
+});
+
+test('a guard whose program is removed while the agent is open is blocked', async () => {
+  const program = join(lab.home, 'guard.sh');
+  writeFileSync(program, RUN, { mode: 0o755 });
+  const hooks = hooksIn(lab, { hooks: [{ event: 'before_tool', name: 'guard', command: program, scope: 'user' }] });
+  const script = [calls('look', {}), says('one'), calls('look', {}), says('two')];
+  const { agent } = agentWith(lab, hooks, { script, tools: [countingTool('look').tool] });
+  await agent.run('first');
+  const [before] = hooks.status().guards;
+  rmSync(program);
+  await agent.run('second');
+
+  expect([before, ...hooks.status().guards]).toMatchObject([
+    { state: 'active' },
+    { state: 'blocked', reason: expect.stringContaining('(no-executable)') },
+  ]);
 });
 
 test('S0-4.3: the prompt shows a workspace hook completely before any process starts', async () => {

@@ -3,7 +3,7 @@ import type { ToolNames } from 'keelson/shell-hooks';
 import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { receivedArgs } from '../../../src/shell-hooks/run/tool-fields.js';
+import { receivedArgs } from '../../../src/shell-hooks/run/input.js';
 import { agentWith, hooksIn, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();

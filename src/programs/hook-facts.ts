@@ -1,5 +1,5 @@
-import { type Cell, known } from '../../programs/cell.js';
-import type { HookTable } from '../../programs/hook-table.js';
+import { type Cell, known } from './cell.js';
+import type { HookTable } from './hook-table.js';
 
 /** The facts about the hooks of a program. Every unknown fact has its safe value. */
 export type HookFacts = {
