@@ -6,7 +6,7 @@ import { safeText } from '../internal/safe-text.js';
 import type { ToolAnnotations } from '../tools/tool.js';
 import { buildContexts } from './build-contexts.js';
 import type { ConceptSettings } from './concept-options.js';
-import { type Augmented, placesFor } from './context-block.js';
+import { type Augmented, joinContexts, placesFor } from './context-block.js';
 import { conceptsIn, hasText } from './wiki-links.js';
 
 /** A log record. */
@@ -31,8 +31,6 @@ export interface AugmentableCall {
   readonly apply: (places: readonly Augmented[]) => Awaitable<boolean>;
 }
 
-/** The horizontal rule between the contexts of several concepts. */
-const RULE = '\n\n---\n\n';
 const UNAVAILABLE = ['ENOENT', 'ERR_CONCEPT_COMMAND_UNAVAILABLE'];
 
 /**
@@ -102,7 +100,7 @@ async function contextOf(
     else failures.push([concept, thrown]);
   };
   const build = { settings, clock, signal: call.signal, onFailure };
-  const context = (await buildContexts(concepts, build)).join(RULE);
+  const context = joinContexts(await buildContexts(concepts, build));
   for (const [concept, thrown] of failures) log(failureOf(concept, textOf(thrown), call));
   if (context === '' && failures.length > 0) throw failures[0]?.[1];
   return { context, isUnavailable };

@@ -6,6 +6,15 @@ export type Augmented =
   | { readonly field: string; readonly text: string }
   | { readonly key: string; readonly context: string };
 
+/** Maximum length of the contexts of one call, in characters. */
+const MOST_TEXT = 1_000_000;
+
+/** Joins the contexts of several concepts with a horizontal rule. Cuts the result at a million characters, with a mark. */
+export function joinContexts(parts: readonly string[]): string {
+  const text = parts.join('\n\n---\n\n');
+  return text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}… (${text.length} characters)` : text;
+}
+
 /** Returns the places for the context: each allowed text field in order, then the additional property. */
 export function placesFor(
   args: Readonly<Record<string, unknown>>,

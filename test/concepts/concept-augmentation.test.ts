@@ -230,6 +230,14 @@ describe('failed lookups', () => {
     ]);
   });
 
+  test('cuts contexts at a million characters, with a mark', async () => {
+    const { received } = await augmentedRun({ topic: '[[A]]' }, { buildContext: () => 'a'.repeat(1_000_001) });
+
+    expect(received).toEqual([
+      { topic: '[[A]]', _maenifold_context: `${'a'.repeat(1_000_000)}… (1000001 characters)` },
+    ]);
+  });
+
   test('S2-5.3: a missing program is logged as a skip, not as a failure', async () => {
     const missing = Object.assign(new Error('spawn maenifold ENOENT'), { code: 'ENOENT' });
     const { received, log } = await augmentedRun(

@@ -85,7 +85,7 @@ describe('a wrap hook that damages the value of `next` in place', () => {
 
     const { history } = await agent.run('Hello');
 
-    expect(transcript(history)[2]).toContain('A wrapToolCall hook changed the result');
+    expect(transcript(history)[2]).toContain('A wrapToolCall hook removed the content of the result');
   });
 });
 

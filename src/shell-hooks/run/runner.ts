@@ -50,7 +50,8 @@ export class HookRunner {
     { signal }: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<HookEventResult<PlainData>> {
     const context = plainContext(event, data, signal);
-    await patternsReady();
+    const ready = patternsReady();
+    if (ready !== undefined) await ready;
     const outcome = await this.runEvent(context);
     return endPlainEvent(event, outcome, (name, hook) => this.namesOf(name, hook));
   }
