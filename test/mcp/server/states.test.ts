@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { McpServerConfig, McpServers } from 'keelson/mcp';
 import { createTrustGate } from 'keelson/trust';
@@ -28,6 +29,8 @@ async function walk(mcp: McpServers, steps: readonly Taken[]): Promise<readonly 
 /** A loader with a server of the workspace, and functions that answer the question about it. */
 function gated(config: McpServerConfig, isAsked = true) {
   const folder = temporaryFolder();
+  // A server starts in its workspace.
+  mkdirSync(join(folder, 'workspace'));
   const answers: ((answer: boolean) => void)[] = [];
   const gate = createTrustGate({
     ...{ workspaceDir: join(folder, 'workspace'), stateDir: join(folder, 'state'), logger: keepingLogger() },
