@@ -121,7 +121,7 @@ export class NextExpiredError extends KeelsonError {
 
   constructor(lifecycle: string, point: string) {
     super(
-      `"${lifecycle}" called \`next\` after its ${point}, or an outer one, had settled. Await \`next\` inside the hook.`,
+      `"${lifecycle}" called \`next\` after its ${point} hook, or the same hook of an outer lifecycle, had settled. Await \`next\` inside the hook.`,
     );
   }
 }

@@ -71,8 +71,8 @@ export function withHookSteps(chain: Chain, hooks: HookNames, asStep: AsStep): C
 }
 
 /**
- * Adds the durable lifecycle to the hooks of an agent. Wrap hooks of the lifecycles that `outside` names run around the
- * steps; all others run inside a step.
+ * Adds the durable lifecycle to the lifecycles of an agent. The `wrap*` hooks of the lifecycles in `outside` run around
+ * the steps. The `wrap*` hooks of all other lifecycles run inside a step.
  */
 export function durableChain(chain: Chain, durable: AgentLifecycle, outside: readonly string[]): Chain {
   const isOutside = ({ lifecycle }: RegisteredLifecycle) => outside.includes(nameOf(lifecycle) ?? '');

@@ -20,7 +20,7 @@ export interface StoredTurn {
   readonly response: ModelResponse;
   /** The names of the tools that the model was offered in this turn. */
   readonly tools?: readonly string[] | undefined;
-  /** The names of the hooks that are steps after this call. Set if the program has changed since the run began. */
+  /** The hooks that are steps from this model call on. Set if the program has changed since the run began. */
   readonly hooks?: HookNames | undefined;
   /** The changes that hooks made to stored state before and after the call, by the name of their lifecycle. */
   readonly writes?: Readonly<Record<string, JsonValue>> | undefined;

@@ -57,7 +57,7 @@ export interface ExtensionRegistryOptions {
 interface SetAsideOptions {
   /** The number of failures in a row. `Infinity`: never. Default: 5. */
   readonly failures?: number | undefined;
-  /** The time for which the extension is not called, in milliseconds. Default: 60,000. */
+  /** After these failures, the extension is not called for this time, in milliseconds. Default: 60,000. */
   readonly pauseMs?: number | undefined;
 }
 

@@ -56,7 +56,7 @@ export class Registrations {
   }
 }
 
-/** Sorts registrations into a plan. They must be in the order of their callbacks. */
+/** Groups the registrations by the callbacks that they have. Keeps their order, in which the callbacks are called. */
 function createPlan(registrations: readonly Registration[]): CallbackPlan {
   const having = (member: 'onInputMessages' | 'onLlmOutput' | 'onPlainText' | 'toolConfig') =>
     registrations.filter(({ extension }) => extension[member] !== undefined);

@@ -145,7 +145,7 @@ export class WaterfallCall<T> {
     return takeFailure(this.site, error);
   }
 
-  /** Returns true if the hook has ended the run. */
+  /** Called after a hook. Returns true if the hook has ended the run, so that no further hook is called. */
   private leave(): boolean {
     const { name } = this.waterfall.point;
     if (name === 'afterAgent') return false;

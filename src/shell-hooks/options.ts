@@ -69,9 +69,9 @@ export interface ShellHooksOptions
    */
   readonly toolNames?: ToolNames | undefined;
   /**
-   * `claude`: hooks of Claude Code, and native hooks, get a session file in the form of Claude Code in
-   * `transcript_path`. An object also names the directory of the files. Default: no transcript, and the directory
-   * `sessions/transcripts` in `userDir`.
+   * `claude`: native hooks and hooks of Claude Code get a session file in the format of Claude Code, as
+   * `transcript_path`. An object also names the directory of the files, by default `sessions/transcripts` in `userDir`.
+   * Default: no transcript.
    */
   readonly transcript?: 'claude' | TranscriptOptions | undefined;
   /** Names of fields that are redacted for each hook that does not declare them. Case and punctuation are ignored. */

@@ -39,7 +39,7 @@ export class StepOrder {
     if (this.open.size > 1) void this.giveReady();
   }
 
-  /** Called when the function of the step has ended. Returns the position of its result. */
+  /** Called when the function of a step has ended. Returns the position of its result in the order of all results. */
   number(step: OpenStep): number {
     this.last += 1;
     step.number = this.last;

@@ -37,7 +37,7 @@ export interface PreparedExtension {
   readonly blocked: string | undefined;
   readonly hooks: readonly HookRegistration[];
   readonly texts: Pick<ExtensionTexts, keyof typeof NO_TEXTS>;
-  /** Reasons for the parts that are not approved. */
+  /** The reasons why parts of the package, such as hooks or servers, are not approved. */
   readonly denied: readonly string[];
   readonly diagnostics: readonly ManifestDiagnostic[];
 }

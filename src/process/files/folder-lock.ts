@@ -143,10 +143,10 @@ export class FolderLock {
   }
 
   /**
-   * Replaces a file beside the directory in one step. Rejects and changes nothing if another process took over the lock.
+   * Replaces the file at `path` in one step. Rejects and changes nothing if another process took over the lock.
    *
-   * The draft lies in the directory, and a process that takes over the lock removes all drafts first. So a process that
-   * slept between `check` and the rename has nothing left to rename.
+   * The new text is first written to a draft in the lock's directory. A process that takes over the lock removes all
+   * drafts first. So a process that slept between `check` and the rename has nothing left to rename.
    */
   async replace(path: string, text: string): Promise<void> {
     const draft = join(this.folder, `${FRESH}${nonce()}${DRAFT}`);

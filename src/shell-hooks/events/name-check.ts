@@ -71,7 +71,7 @@ export class NameCheck {
     }
   }
 
-  /** Reports patterns that match every tool, because they cannot be matched in linear time. */
+  /** Reports matchers that cannot be tested in linear time. Their hooks run for every tool instead. */
   private judgePatterns(): void {
     for (const { id, name, event, source, pattern } of this.system.registry.list()) {
       const unsupported = pattern?.unsupported;

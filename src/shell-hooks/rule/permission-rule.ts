@@ -5,7 +5,7 @@ import { commandTest } from './command-rule.js';
 
 /** A tool call that a rule is tested with. */
 interface RuleCall {
-  /** The names of the tool: its own, and its name in the program of the rule. */
+  /** The names of the tool: its own, and the name in the program for which the rule was written, such as `Bash`. */
   readonly names: readonly string[];
   readonly args: unknown;
   readonly workspaceDir: string;

@@ -51,9 +51,11 @@ export class HookExecutor {
   }
 
   /**
-   * Waits for a free process and runs the hook in it. The wait counts towards the time limit of the hook. Returns
-   * undefined if the hook is approved during this call, and its matcher or condition then does not select the event.
-   * Never rejects.
+   * Waits until fewer than `maxProcesses` hooks run, and runs the hook. The wait counts towards the time limit of the
+   * hook. Never rejects.
+   *
+   * Returns undefined if the event is not for the hook. This is known only after the approval, which allows to test the
+   * matcher and the condition of the hook.
    */
   async run<Value>(
     hook: ShellHook,

@@ -20,7 +20,10 @@ export class HookRunner {
     this.executor = new HookExecutor(system);
   }
 
-  /** Returns the hooks that would run, in order. Includes hooks whose regular expression nobody has approved yet. */
+  /**
+   * Returns the hooks that match the event, in order. Includes hooks of the workspace that are not approved yet, because
+   * their regular expression is tested only after the approval.
+   */
   matching(subject: Pick<HookEventContext, 'event' | 'tool' | 'args' | 'isError' | 'source'>): readonly ShellHook[] {
     const hooks = this.system.registry.hooksOf(subject.event);
     if (hooks.length === 0) return hooks;

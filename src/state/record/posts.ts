@@ -91,8 +91,8 @@ export class Posts {
   }
 
   /**
-   * Returns the posts that the run can end without doing work for them, each with the reason. These are withdrawals,
-   * edits, stops of runs that are over, and messages that are already in the record.
+   * Returns the posts that need nothing more from the run, each with the reason why it is closed. These are withdrawals
+   * and edits, stops of runs that have ended, and messages that the record already has.
    */
   settle(run: string, isInRecord: (id: string) => boolean): readonly Settled[] {
     return [...this.open].flatMap(([id, { post }]) => {

@@ -38,7 +38,7 @@ export interface SideFiles<State> {
    * Writes the files. Called after the lines of a batch are stored. `check` rejects if this process has lost the lock.
    */
   write(log: LogFile<State>, check: () => Promise<void>): Promise<void>;
-  /** Called before the directory of the state is removed. */
+  /** Removes the files in the directory `folder`. Called before the directory itself is removed. */
   remove(folder: string): Promise<void>;
 }
 

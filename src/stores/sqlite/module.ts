@@ -17,9 +17,9 @@ export interface SqliteStatement {
 
 /** An open database of `better-sqlite3` or of `bun:sqlite`. */
 export interface SqliteClient {
-  /** The path of the file, in `better-sqlite3`. */
+  /** The path of the database file. Set by `better-sqlite3`. */
   readonly name?: string | undefined;
-  /** The path of the file, in `bun:sqlite`. */
+  /** The path of the database file. Set by `bun:sqlite`. */
   readonly filename?: string | undefined;
   /** Runs one or more SQL statements. */
   exec(text: string): unknown;

@@ -22,7 +22,10 @@ export class UserWatch {
     const name = JSON.stringify(item.name);
     try {
       for (const change of await this.changesOf(item)) {
-        logger.warn(`The user's item ${name} has changed since it last ran.`, change);
+        logger.warn(
+          `${name} has changed since it last ran. It runs without a question, because it belongs to the user.`,
+          change,
+        );
         onUserHooksChanged?.(change);
       }
     } catch (error) {

@@ -32,7 +32,7 @@ export interface BoundFiles {
   readonly files: readonly BoundFile[];
   /** SHA-256 of the files that the command line names, by path. */
   readonly scripts: Readonly<Record<string, string>>;
-  /** Directories that the command line names outside of the extension package. Their content is not included. */
+  /** Directories outside the extension package that the command line names. The approval does not cover their files. */
   readonly unbound: readonly string[];
 }
 

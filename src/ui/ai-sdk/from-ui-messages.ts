@@ -70,7 +70,9 @@ function answersOf(message: ReadMessage) {
   const decisions = decisionsOf(message);
   const results = resultsOf(message);
   if (Object.keys({ ...decisions, ...results }).length > 0) return { decisions, results };
-  throw new UICallUnknownError(`${message.at} must contain a decision on a tool call or its output, got none.`);
+  throw new UICallUnknownError(
+    `${message.at} must contain a decision on a tool call, or the output of a tool call. It has neither.`,
+  );
 }
 
 /**

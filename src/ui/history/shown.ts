@@ -181,8 +181,8 @@ class ShownPath {
   }
 
   /**
-   * Returns the results that the page sent for the calls of a message. They come from the decisions, because the
-   * history of an active run ends before its entries with tool results.
+   * Returns the results that the page itself sent for the calls of a message. During a run, the history of the page has
+   * no entries with tool results yet, so these results are read from the decisions on the calls.
    */
   private givenResults({ id: entry }: Entry, message: AssistantMessage): readonly ToolResultPart[] {
     return toolCallsOf(message).flatMap((call) => {

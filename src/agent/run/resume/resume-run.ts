@@ -155,10 +155,10 @@ function givenResult(
 }
 
 /**
- * Returns the calls with changed arguments applied. Also changes them in the history, which is passed on if the run is
- * suspended again.
+ * Returns the calls with the arguments that a person changed. Changes them in the history too, because the next
+ * suspension has this history.
  *
- * Removes the stored nested run of each decided call, because the run continues now.
+ * Removes the stored nested run of each decided call, because the nested run continues now.
  */
 function decidedCalls({ conversation }: Run, { calls, decisions, index }: ResumedCalls): readonly ToolCallPart[] {
   const decide = (call: ToolCallPart) => {

@@ -200,7 +200,7 @@ function withIssues(error: unknown): unknown {
   return json === undefined ? error : Object.assign(error as Error, { issues: JSON.parse(json) });
 }
 
-/** Returns the signal of a request of the server. The two versions pass it under different names. */
+/** Returns the signal of a request of the server. Each of the two SDKs has another name for it. */
 function signalOf(context: Partial<Pick<ClientContext, 'mcpReq'>> & { readonly signal?: AbortSignal }): AbortSignal {
   return context.mcpReq?.signal ?? context.signal ?? new AbortController().signal;
 }
