@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { isObject } from '../internal/json.js';
+import type { Logger } from '../internal/logger.js';
 import { boolean, callable, fullText, listOf, logger, object, oneOf, required } from '../internal/options/rules.js';
 import { type OptionRule, type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { McpServers } from '../mcp/mcp.js';
@@ -16,7 +17,7 @@ import { FORMATS } from './formats/list.js';
 
 /** Options of `manifests`. */
 export interface ManifestOptions
-  extends Pick<LoaderOptions, 'appName' | 'userDir' | 'approve' | 'gate' | 'env' | 'logger'>,
+  extends Pick<LoaderOptions, 'appName' | 'userDir' | 'approve' | 'gate' | 'env'>,
     Pick<TrustGateOptions, 'approveTimeoutMs' | 'allow'> {
   /** The workspace directory. Its extension packages lie in `<workspaceDir>/.<appName>/extensions`. */
   readonly workspaceDir: string;
@@ -53,6 +54,8 @@ export interface ManifestOptions
    * closed together with this loader.
    */
   readonly mcp?: McpServers | undefined;
+  /** The logger. Sensitive settings are redacted before they reach the logger. Default: the agent's logger. */
+  readonly logger?: Logger | undefined;
 }
 
 type Defaulted = 'appName' | 'userDir' | 'autoEnable' | 'compat' | 'env' | 'skillTool';

@@ -7,7 +7,9 @@ import type { McpEvent } from './server/event.js';
 import type { McpOAuth } from './transport/authorization.js';
 
 /** The options of `mcpServers`. Without `approve` and `gate`, no server of the workspace is used. */
-export interface McpServersOptions extends Pick<LoaderOptions, 'approve' | 'gate'> {
+export interface McpServersOptions extends Pick<LoaderOptions, 'gate'> {
+  /** Asks the user to approve a server of the workspace. Without `approve` and `gate`, no such server is used. */
+  readonly approve?: LoaderOptions['approve'];
   /** Servers of the host application, by name. They are trusted and connected without an approval. */
   readonly servers?: Readonly<Record<string, McpServerConfig>> | undefined;
   /**

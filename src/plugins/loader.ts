@@ -75,8 +75,13 @@ export function plugins(options: PluginsOptions = {}): LifecycleLoader {
     status: () => status,
     async load(host) {
       const loaded = await load(host);
+      try {
+        for (const lifecycle of loaded.lifecycles) host.use(lifecycle);
+      } catch (error) {
+        await loaded.manager.onShutdown();
+        throw error;
+      }
       status = loaded.status;
-      for (const lifecycle of loaded.lifecycles) host.use(lifecycle);
     },
   };
 }

@@ -86,7 +86,9 @@ export class ProcessGroup {
   /** Starts the process. A failure that the system reports later is in the result of `ended`. */
   static start(options: GroupOptions): ProcessGroup | SpawnFailure {
     const { command, args = [], cwd, env, argv0 } = options;
-    const failure = findSpawnFailure(options);
+    // An injected `spawn` may start the program on another machine, which has other directories. If it fails, the
+    // directory is checked too.
+    const failure = findSpawnFailure(options.spawn === undefined ? options : { ...options, cwd: undefined });
     if (failure !== undefined) return failure;
     try {
       const child = (options.spawn ?? spawn)(command, [...args], {
@@ -120,16 +122,16 @@ export class ProcessGroup {
   }
 
   private listen(): void {
-    const { child } = this;
+    const { child, options } = this;
     // A program that exits without reading its input makes writes fail with EPIPE.
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on('error', () => {});
     child.stderr?.on('data', (chunk: Buffer | string) => {
       const bytes = bytesOf(chunk);
       this.stderr.push(bytes);
-      this.options.onStderr?.(bytes);
+      options.onStderr?.(bytes);
     });
     child.on('error', (error) => {
-      if (child.pid === undefined) this.settle(explainSpawnError(error, this.options.command));
+      if (child.pid === undefined) this.settle(findSpawnFailure(options) ?? explainSpawnError(error, options.command));
     });
     child.on('exit', (exitCode, signal) => {
       this.exit = { exitCode, signal };

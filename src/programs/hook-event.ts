@@ -43,8 +43,8 @@ const NOTICES: readonly HookEvent[] = [
 ];
 
 /**
- * Returns true for events at which a hook can refuse the action. At all other events, the action goes on whatever a
- * hook answers.
+ * Returns true for events at which a hook can refuse the action, so that a failed hook is the loss of a guard. At other
+ * events the action continues, except that a hook of `session_start` can refuse a session with `continue: false`.
  */
 export function isGateEvent(event: HookEvent): boolean {
   return !NOTICES.includes(event);

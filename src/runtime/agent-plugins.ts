@@ -94,6 +94,8 @@ class HeldUses {
   private lifecycles: readonly AgentLifecycle<never>[] = [];
   /** Functions that remove the lifecycles from the agent. Undefined before `install`. */
   private removals: (() => void)[] | undefined = undefined;
+  /** True after a reload. Then a plugin that an open run still uses adds nothing to the agent. */
+  private isReplaced = false;
 
   constructor(
     private readonly agent: LoaderHost,
@@ -109,6 +111,7 @@ class HeldUses {
   }
 
   use(lifecycle: AgentLifecycle<never>): () => void {
+    if (this.isReplaced) return () => {};
     this.lifecycles = [...this.lifecycles, lifecycle];
     if (this.removals !== undefined) {
       const remove = this.agent.use(lifecycle);
@@ -123,9 +126,15 @@ class HeldUses {
   /** Adds the lifecycles to the agent, at the positions of the earlier ones. Open runs keep the earlier ones. */
   install(before?: HeldUses): void {
     // Tool names must be unique, so the earlier tools are removed before the new tools are added.
-    const places = before?.removals?.map((remove) => this.agent.use({ name: 'plugins' }, remove)) ?? [];
+    const places = before?.leave() ?? [];
     this.removals = this.lifecycles.map((lifecycle, index) => this.agent.use(lifecycle, places[index]));
     for (const remove of places.slice(this.lifecycles.length)) remove();
+  }
+
+  /** Removes the lifecycles. Returns functions that remove the empty places, which keep their positions. */
+  private leave(): readonly (() => void)[] {
+    this.isReplaced = true;
+    return this.removals?.map((remove) => this.agent.use({ name: 'plugins' }, remove)) ?? [];
   }
 
   private tools(): readonly Tool[] {

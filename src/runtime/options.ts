@@ -1,4 +1,5 @@
 import { isObject } from '../internal/json.js';
+import type { Logger } from '../internal/logger.js';
 import { boolean, fullText, listOf, object, oneOf, sessionStore, withMethods } from '../internal/options/rules.js';
 import { type OptionRule, type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { ManifestOptions } from '../manifest/manifest.js';
@@ -13,7 +14,7 @@ import type { LoaderOptions } from '../trust/loader-options.js';
 
 /** Options of `loadRuntime`. Every option is optional. */
 export interface RuntimeOptions
-  extends Pick<LoaderOptions, 'appName' | 'userDir' | 'approve' | 'gate' | 'logger'>,
+  extends Pick<LoaderOptions, 'appName' | 'userDir' | 'approve' | 'gate'>,
     Pick<TrustGateOptions, 'approveTimeoutMs' | 'allow' | 'limits'> {
   /**
    * The workspace directory. Default: the current working directory. Nothing in the workspace is trusted by default, so
@@ -40,6 +41,8 @@ export interface RuntimeOptions
   readonly store?: SessionStore | undefined;
   /** If true, SIGINT and SIGTERM close the runtime and its agents before the process ends. Default false. */
   readonly closeOnSignals?: boolean | undefined;
+  /** Receives log messages of the runtime and of its loaders. Default: the console. */
+  readonly logger?: Logger | undefined;
 }
 
 type Shared = 'workspaceDir' | 'appName' | 'gate' | 'approve' | 'approveTimeoutMs' | 'allow' | 'hooks';

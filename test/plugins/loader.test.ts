@@ -48,6 +48,24 @@ describe('a required plugin', () => {
     expect(order.filter((line) => line.endsWith('begins'))).toHaveLength(order.length / 2);
   });
 
+  test('is shut down if the agent cannot take its tools', async () => {
+    const order: string[] = [];
+    const plugin = {
+      name: 'guard',
+      tools: [{ name: 'note', description: 'd', inputSchema: { type: 'object' }, execute: () => ({ content: 'x' }) }],
+      hooks: {
+        onInit: () => void agent.use({ tools: [toolOf('note', () => 'other')] }),
+        onShutdown: () => void order.push('guard ends'),
+      },
+    };
+    const workspaceDir = folderWith({ 'guard.mjs': moduleOf(plugin as never) });
+    const { agent } = agentOf({ config: [guard], workspaceDir });
+
+    await expect(agent.ready()).rejects.toMatchObject({ code: 'ERR_LOADER_FAILED' });
+
+    expect(order).toEqual(['guard ends']);
+  });
+
   test('that is disabled or loads does not fail the run', async () => {
     const { files, order } = noting({ name: 'guard' });
     const workspaceDir = folderWith(files);

@@ -39,6 +39,30 @@ test('a tool that a plugin of a runtime registers after loading is offered from 
   await agent.close();
 });
 
+test('a plugin that a reload has replaced adds no more tools', async () => {
+  const register = `onInit({ toolRegistry }) { kept = toolRegistry; },
+    afterMessage(message) { if (!kept.list().includes('t1')) kept.register(${tool('t1')}); return message; }`;
+  const { load, cwd } = ground();
+  write(join(cwd, 'p0.mjs'), `let kept;\nexport default { name: 'p0', hooks: { ${register} } };\n`);
+  write(join(cwd, 'app.plugins.mjs'), `export default { plugins: [{ path: './p0.mjs' }] };\n`);
+  const runtime = await load({ approve: () => true, hooks: false, manifests: { autoEnable: false } });
+  const model = scriptedModel([
+    async () => {
+      write(join(cwd, 'p0.mjs'), `export default { name: 'p0' };\n`);
+      await runtime.reload();
+      return 'a';
+    },
+    'b',
+  ]);
+  const agent = new Agent({ model, ...runtime.agentOptions() });
+
+  await agent.run('go');
+  await agent.run('go');
+
+  expect(model.requests.at(-1)?.tools.map(({ name }) => name)).not.toContain('t1');
+  await agent.close();
+});
+
 test('plugins of a runtime see the tools that earlier plugins register in onInit', async () => {
   const { names, agent, runtime } = await toolsOf(
     `onInit({ toolRegistry }) { toolRegistry.register(${tool('t1')}); }`,

@@ -1,5 +1,7 @@
+import { TimeoutExceededError } from '../../errors.js';
 import type { StateEntry, StateScope, StateStats } from '../../state/state-store.js';
 import { isStandardSchema, type StandardSchema } from '../../tools/standard-schema.js';
+import { StateStoreError } from '../error.js';
 import { SessionCache } from './session-cache.js';
 import { decodeState, encodeState, type StateCodec } from './state-codec.js';
 import { type StateSettings, StoreAccess } from './store-access.js';
@@ -24,6 +26,9 @@ export interface StateRun {
   /** True if the session exists only for this run. The store then has no state of the session before the run. */
   readonly isNew: boolean;
 }
+
+/** The largest number of attempts of one update, so that a store that reports a conflict each time ends it. */
+const UPDATE_ATTEMPTS = 100;
 
 /** The state of all extensions of a registry. A call that exceeds a limit or the timeout rejects. */
 export class ExtensionState {
@@ -163,8 +168,8 @@ export class ExtensionState {
     site: StateSite,
   ): Promise<T> {
     const codec = as === undefined || isStandardSchema(as) ? undefined : (as as StateCodec<T>);
-    // Other processes may change the value between the read and the write. `check` ends the attempts of a late callback.
-    for (;;) {
+    // Other processes may change the value between the read and the write.
+    for (let attempt = 0; attempt < UPDATE_ATTEMPTS; attempt += 1) {
       const text = await this.placeOf(scope).get(scope, key, site);
       check();
       const value = update(text === undefined ? undefined : await decodeState(key, text, as));
@@ -174,5 +179,10 @@ export class ExtensionState {
       this.access.count('update', scope.extension);
       return value;
     }
+    const problem = new TimeoutExceededError(
+      `update of state "${key}" (${UPDATE_ATTEMPTS} attempts, each overtaken by another write)`,
+      0,
+    );
+    throw new StateStoreError('update', problem);
   }
 }

@@ -4,7 +4,6 @@ import type { Awaitable } from '../../internal/promise.js';
 import { starTest } from '../../internal/star-pattern.js';
 import type { AgentLifecycle, ModelCallRequest, ToolCallRequest } from '../../lifecycle/lifecycle.js';
 import type { ToolSpec } from '../../model/model.js';
-import { searchedRuns } from '../../tools/searched-runs.js';
 import type { Tool, ToolResult } from '../../tools/tool.js';
 import { errorResult } from '../../tools/tool-result.js';
 import { nearestTool } from '../../tools/unknown-tool-names.js';
@@ -221,7 +220,6 @@ class ToolSearch {
     if (found === undefined) {
       found = new FoundTools(this.name);
       this.runs.set(run, found);
-      searchedRuns.add(run);
       if (this.options.keep === 'run') found.skipEarlierRuns(messages);
     }
     found.scan(messages);

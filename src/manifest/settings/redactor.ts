@@ -9,26 +9,29 @@ const MIN_LENGTH = 4;
 /** Redacts the values of sensitive settings. */
 export class Redactor {
   private readonly forms = new Set<string>();
-  private pattern: RegExp | undefined = undefined;
 
   /** Adds a sensitive value. It stays redacted even after the setting has changed. */
   learn(value: unknown): void {
     if (typeof value !== 'string' && typeof value !== 'number') return;
     const secret = String(value).trim();
-    if (secret.length < MIN_LENGTH) return;
-    for (const form of formsOf(secret)) this.forms.add(form);
-    // The longest first, because one secret may begin with another secret.
-    const forms = [...this.forms].sort((a, b) => b.length - a.length);
-    this.pattern = new RegExp(forms.map((form) => form.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'), 'g');
+    if (secret.length >= MIN_LENGTH) for (const form of formsOf(secret)) this.forms.add(form);
   }
 
   text(text: string): string {
-    return this.pattern === undefined ? text : text.replace(this.pattern, REDACTED);
+    const spans = [...this.forms].flatMap((form) => spansOf(form, text));
+    let shown = '';
+    let from = 0;
+    for (const { start, end } of spans.sort((a, b) => a.start - b.start)) {
+      // Joins overlapping matches, because one secret may contain another secret.
+      if (start >= from) shown += text.slice(from, start) + REDACTED;
+      from = Math.max(from, end);
+    }
+    return shown + text.slice(from);
   }
 
   /** Returns a deep copy with sensitive values redacted. Getters are not called, and binary data is not searched. */
   copy<T>(value: T): T {
-    return this.pattern === undefined ? value : (this.walk(value, { seen: new Map(), depth: 0 }) as T);
+    return this.forms.size === 0 ? value : (this.walk(value, { seen: new Map(), depth: 0 }) as T);
   }
 
   /** Returns a logger that redacts each message and its details before `current()` logs them. */
@@ -80,6 +83,19 @@ function formsOf(secret: string): readonly string[] {
   // Without padding, Base64 is found with and without padding. The bytes are valid Unicode, unlike some strings.
   const base64 = bytes.toString('base64').replace(/=+$/, '');
   return [secret, encodeURIComponent(bytes.toString()), JSON.stringify(secret).slice(1, -1), base64];
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+function spansOf(form: string, text: string): readonly Span[] {
+  const spans: Span[] = [];
+  for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + form.length)) {
+    spans.push({ start: at, end: at + form.length });
+  }
+  return spans;
 }
 
 interface Walk {

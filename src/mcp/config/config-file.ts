@@ -9,7 +9,7 @@ import { McpConfigError } from '../error.js';
 import type { McpServersOptions } from '../options.js';
 import { failureText } from '../server-log.js';
 import type { McpServerEntry, McpServerOrigin } from './definition.js';
-import { readServerMap } from './server-map.js';
+import { findServerMap, readServerMap } from './server-map.js';
 
 const MAX_BYTES = 1_048_576;
 const WORKSPACE_FILE = '.mcp.json';
@@ -66,8 +66,10 @@ export async function readConfigFile(
   if (!isObject(json.value)) throw new McpConfigError(source, 'it must be a JSON object.');
   const from = { program: programOfServers(source)?.id, ...origin, source };
   const { value, lost } = json;
+  const { keys } = findServerMap(value);
   return readServerMap(value, from).map((entry) => {
-    const own = lost.filter(({ path }) => path.includes(entry.name));
+    // The keys that the JSON reader dropped from this server.
+    const own = lost.filter(({ path }) => [...keys, entry.name].every((step, at) => String(path[at]) === step));
     return { ...entry, notes: [...entry.notes, ...own.map((key) => `${pathText(key.path)}: ${lossText(key)}`)] };
   });
 }

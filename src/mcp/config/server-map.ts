@@ -34,22 +34,24 @@ function mapPaths(): readonly (readonly string[])[] {
  */
 export function readServerMap(document: object, origin: McpServerOrigin): readonly McpServerEntry[] {
   const isOff = switchedOff(document as Fields);
-  return Object.entries(findServerMap(document as Fields)).map(([name, fields]) =>
+  const { servers } = findServerMap(document as Fields);
+  return Object.entries(servers).map(([name, fields]) =>
     readServer(name, isObject(fields) && isOff(name) ? { ...fields, disabled: true } : fields, origin),
   );
 }
 
-/** Finds the map of servers in a document, which may be the map itself. */
-function findServerMap(document: Fields): Fields {
+/** Finds the map of servers, and the keys that lead to it. No keys mean that the whole document is the map. */
+export function findServerMap(document: Fields): { readonly servers: Fields; readonly keys: readonly string[] } {
   const { mcpServers } = document;
-  if (mcpServers === null) return {};
-  if (isObject(mcpServers)) return mcpServers;
+  if (mcpServers === null) return { servers: {}, keys: ['mcpServers'] };
+  if (isObject(mcpServers)) return { servers: mcpServers, keys: ['mcpServers'] };
   // In a file that holds only the map, `servers` may be the name of a server. The fields of a server are not all objects.
-  const found = mapPaths().map((keys) => valueAt(document, keys));
-  const map = found.find((servers) => isObject(servers) && Object.values(servers).every(isObject));
-  if (map !== undefined) return map as Fields;
+  const found = mapPaths().map((keys) => ({ keys, servers: valueAt(document, keys) }));
+  const named = found.find(({ servers }) => isObject(servers) && Object.values(servers).every(isObject));
+  if (named !== undefined) return named as { servers: Fields; keys: readonly string[] };
   // Keys such as `$schema` and `_comment` are notes.
-  return Object.fromEntries(Object.entries(document).filter(([key, value]) => isObject(value) || !/^[$_/]/.test(key)));
+  const servers = Object.entries(document).filter(([key, value]) => isObject(value) || !/^[$_/]/.test(key));
+  return { servers: Object.fromEntries(servers), keys: [] };
 }
 
 function valueAt(document: Fields, keys: readonly string[]): unknown {

@@ -3,7 +3,7 @@ import { isObject } from '../../internal/json.js';
 /** The `exports` of a package.json as an object of subpaths, such as `.` and `./guard`. */
 type Subpaths = Readonly<Record<string, unknown>>;
 
-/** The conditions in `exports` that apply. */
+/** The conditions in `exports` that apply. Others that Node knows, such as `module-sync`, are skipped. */
 const CONDITIONS: ReadonlySet<string> = new Set(['node', 'import', 'default']);
 
 /**

@@ -22,6 +22,8 @@ type CheckedTool = Pick<Tool, 'name' | 'inputSchema'>;
 export class NameCheck {
   /** For each checked hook, true if its matcher selects a tool of the agent. */
   private readonly alive = new WeakMap<ShellHook, boolean>();
+  /** The keys of the problems that this agent's log has already. */
+  private readonly reported = new Set<string>();
   private stop: (() => void) | undefined = undefined;
 
   constructor(
@@ -55,12 +57,12 @@ export class NameCheck {
 
   /** Reports the files whose hooks name tools of another program, if `toolNames` has no names for that program. */
   private reportUnnamedTools(): void {
-    const { registry, toolNames, report, reports } = this.system;
+    const { registry, toolNames, report } = this.system;
     const found = new Map<string, Pick<HookDiagnostic, 'level' | 'source'> & { readonly places: string[] }>();
     for (const hook of registry.list()) {
       const { source, name, dialect } = hook;
       const unnamed = toolNames[dialect] === undefined ? namedTools(hook) : undefined;
-      if (unnamed === undefined || !reports.isNew(`file ${source}`)) continue;
+      if (unnamed === undefined || !this.isNew(`file ${source}`)) continue;
       const group = found.get(unnamed.problem) ?? { level: unnamed.level, source, places: [] };
       group.places.push(source ?? name);
       found.set(unnamed.problem, group);
@@ -75,10 +77,16 @@ export class NameCheck {
   private judgePatterns(): void {
     for (const { id, name, event, source, pattern } of this.system.registry.list()) {
       const unsupported = pattern?.unsupported;
-      if (unsupported === undefined || !this.system.reports.isNew(`pattern ${id}`)) continue;
+      if (unsupported === undefined || !this.isNew(`pattern ${id}`)) continue;
       const message = `Hook "${name}" runs for every tool at ${event}, because its matcher is not supported: ${unsupported}. Write a pattern without look-around or back-references, or a list of names.`;
       this.system.report({ level: 'warning', code: 'matcher-in-doubt', message, hook: name, source });
     }
+  }
+
+  /** Returns true at the first call with this key. */
+  private isNew(key: string): boolean {
+    const { size } = this.reported;
+    return this.reported.add(key).size > size;
   }
 
   private unchecked(): readonly ShellHook[] {
@@ -121,7 +129,7 @@ export class NameCheck {
     const gaps = [...new Set(ofTools.map(({ dialect }) => dialect))].flatMap((dialect) =>
       tools.flatMap((tool) => {
         const missing = missingFields(tool, dialect, this.system.toolNames);
-        return missing !== undefined && this.system.reports.isNew(`${dialect} ${tool.name}`) ? [missing] : [];
+        return missing !== undefined && this.isNew(`${dialect} ${tool.name}`) ? [missing] : [];
       }),
     );
     if (gaps.length === 0) return;

@@ -84,7 +84,11 @@ function entryOf(entry: unknown, event: HookEvent | undefined, source: HookSourc
 
 function refuseEvent(source: HookSource, key: string): void {
   const problem = isHookEvent(key) ? `\`hooks.${key}\` must be an array` : unknownName('event', key, HOOK_EVENTS);
-  reportOn(source, { level: 'error', code: 'event-unknown', message: `Hooks were left out: ${problem}.` });
+  reportOn(source, {
+    level: 'error',
+    code: 'event-unknown',
+    message: `Hooks were left out: ${problem}${problem.endsWith('?') ? '' : '.'}`,
+  });
 }
 
 function ignore(source: HookSource, key: string): void {

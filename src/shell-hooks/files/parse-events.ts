@@ -134,7 +134,7 @@ class EventsReader {
   }
 
   private report(level: HookDiagnostic['level'], code: string, message: string): void {
-    reportOn(this.source, { level, code, message: `${message}.` });
+    reportOn(this.source, { level, code, message: message.endsWith('?') ? message : `${message}.` });
   }
 }
 

@@ -110,7 +110,7 @@ function permissionFields({ data }: EventFields): Fields {
 }
 
 /** The names of Claude Code. */
-function subagentFields({ agent, agent_id: id }: Fields): Fields {
+function subagentFields({ agent, agent_id: id = '' }: Fields): Fields {
   return { agent_id: id, agent_type: agent };
 }
 

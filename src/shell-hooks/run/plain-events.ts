@@ -1,5 +1,5 @@
 import { isObject, isTexts } from '../../internal/json.js';
-import { array, fullText, object, required, text } from '../../internal/options/rules.js';
+import { array, fullText, listOf, object, required, text } from '../../internal/options/rules.js';
 import { memberProblems, type OptionRule, type OptionRules, unknownName } from '../../internal/options/validate.js';
 import { checkMessages } from '../../model/check-messages.js';
 import { type AssistantPart, isContent, type Message } from '../../model/message.js';
@@ -134,7 +134,7 @@ const EVENTS: Readonly<Record<HookEvent, PlainEvent>> = {
   },
   after_agent: {
     rules: { response: required(text), tool_calls: array },
-    fields: (data) => ({ data: { tool_calls: [], ...data } }),
+    fields: ({ tool_calls = [], ...data }) => ({ data: { ...data, tool_calls } }),
   },
   session_end: {
     rules: { session_id: required(fullText), messages, reason: text },
@@ -160,7 +160,7 @@ const EVENTS: Readonly<Record<HookEvent, PlainEvent>> = {
     rules: { trigger: text },
     source: ({ trigger = 'auto' }) => trigger,
   },
-  after_tools: { rules: { tool_calls: required(array) } },
+  after_tools: { rules: { tool_calls: required(listOf(object)) } },
   permission_request: PERMISSION,
   permission_denied: PERMISSION,
   run_failed: { rules: { error: required(text) } },

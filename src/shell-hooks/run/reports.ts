@@ -104,7 +104,7 @@ export class HookReports {
   }
 
   /** Returns true at the first call with this key. */
-  isNew(key: string): boolean {
+  private isNew(key: string): boolean {
     const { size } = this.reported;
     return this.reported.add(key).size > size;
   }

@@ -1,5 +1,5 @@
 import { Agent } from 'keelson';
-import type { ExtensionInput } from 'keelson/extension';
+import { type ExtensionInput, MemoryStateStore } from 'keelson/extension';
 import { FileStateStore } from 'keelson/file';
 import { scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
@@ -173,6 +173,25 @@ test('updateState of two registries loses no update, and returns what the store 
   }
 
   expect(texts.map(Number).sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
+});
+
+test('updateState ends if the store reports a conflict each time', async () => {
+  const store = new MemoryStateStore();
+  store.set = () => ({ stored: false, conflict: true, evicted: [], bytesBefore: 0, bytesAfter: 0 });
+  const logger = recordingLogger();
+  const { agent } = await labOf(
+    [
+      {
+        id: 'a',
+        onLlmOutput: async (_output, { updateState }) => String(await updateState<number>('n', (n = 0) => n)),
+      },
+    ],
+    { state: store, logger },
+  );
+
+  await (await agent.session({ id: 's' })).run('go');
+
+  expect(JSON.stringify(logger.records)).toContain('each overtaken by another write');
 });
 
 test('updateState starts from a value that setState has just written', async () => {

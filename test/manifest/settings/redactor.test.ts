@@ -43,6 +43,10 @@ describe('a secret', () => {
     expect(redactorOf('horse', 'horse battery').text('a horse%20battery!')).toBe('a [redacted]!');
   });
 
+  test('that overlaps another secret is redacted as a whole', () => {
+    expect(redactorOf('sk-live', 'live-key-9').text('a sk-live-key-9!')).toBe('a [redacted]!');
+  });
+
   test('that contains another secret is redacted as a whole', () => {
     expect(redactorOf('horse', 'horse-battery').text('a horse-battery and a horse')).toBe(
       'a [redacted] and a [redacted]',
