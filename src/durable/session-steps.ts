@@ -94,7 +94,8 @@ async function claimInStep({ store, steps, inStep }: ClaimStep, id: string, clai
     return await inStep('claim', async () => {
       asked = store.claim(id, claim);
       const answer = await asked;
-      // A store may lose a claim in a crash until the first append. The engine stores that the run has the claim.
+      // The engine stores that the run has the claim, so the claim must survive a crash of the store. Some stores write a
+      // claim to disk only with the next append, so one follows at once.
       if (answer.claimed) await store.append(id, { token, length: answer.length, entries: [] });
       return { token, answer };
     });

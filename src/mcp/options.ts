@@ -1,6 +1,6 @@
 import type { JsonSchema, JsonValue } from '../internal/json.js';
 import type { Awaitable } from '../internal/promise.js';
-import type { SystemOptions } from '../process/system-options.js';
+import type { SystemOptions } from '../process/app-options.js';
 import type { LoaderOptions } from '../trust/loader-options.js';
 import type { McpServerConfig } from './config/definition.js';
 import type { McpEvent } from './server/event.js';

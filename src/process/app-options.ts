@@ -1,4 +1,6 @@
+import type { Clock } from '../internal/clock.js';
 import type { Logger } from '../internal/logger.js';
+import type { Spawn } from './process-group.js';
 
 /** Options about the application that mean the same for every loader that has them. */
 export interface AppOptions {
@@ -12,4 +14,12 @@ export interface AppOptions {
   readonly env?: NodeJS.ProcessEnv | undefined;
   /** Receives log messages. Default: the logger of the agent that has loaded the loader, else the console. */
   readonly logger?: Logger | undefined;
+}
+
+/** Replacements for functions of the system, for tests and unusual hosts. */
+export interface SystemOptions {
+  readonly clock?: Clock | undefined;
+  readonly spawn?: Spawn | undefined;
+  /** Sends requests over HTTP. Default: the global `fetch`. */
+  readonly fetch?: typeof fetch | undefined;
 }

@@ -86,8 +86,8 @@ export class ProcessGroup {
   /** Starts the process. A failure that the system reports later is in the result of `ended`. */
   static start(options: GroupOptions): ProcessGroup | SpawnFailure {
     const { command, args = [], cwd, env, argv0 } = options;
-    // An injected `spawn` may start the program on another machine, which has other directories. If it fails, the
-    // directory is checked too.
+    // An injected `spawn` may start the program on another machine, which has other directories. So `cwd` is checked
+    // only after such a start has failed, to explain the failure.
     const failure = findSpawnFailure(options.spawn === undefined ? options : { ...options, cwd: undefined });
     if (failure !== undefined) return failure;
     try {

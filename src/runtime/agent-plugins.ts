@@ -94,7 +94,7 @@ class HeldUses {
   private lifecycles: readonly AgentLifecycle<never>[] = [];
   /** Functions that remove the lifecycles from the agent. Undefined before `install`. */
   private removals: (() => void)[] | undefined = undefined;
-  /** True after a reload. Then a plugin that an open run still uses adds nothing to the agent. */
+  /** True once newer plugins have replaced these. Open runs may still use the old plugins, which add nothing more. */
   private isReplaced = false;
 
   constructor(
@@ -131,7 +131,10 @@ class HeldUses {
     for (const remove of places.slice(this.lifecycles.length)) remove();
   }
 
-  /** Removes the lifecycles. Returns functions that remove the empty places, which keep their positions. */
+  /**
+   * Replaces each lifecycle in the agent by an empty one, so that its position stays for a new lifecycle. Returns
+   * functions that remove the empty lifecycles.
+   */
   private leave(): readonly (() => void)[] {
     this.isReplaced = true;
     return this.removals?.map((remove) => this.agent.use({ name: 'plugins' }, remove)) ?? [];

@@ -18,10 +18,10 @@ import {
   withMethods,
 } from '../internal/options/rules.js';
 import { memberProblems, type OptionTable, validateOption, validateOptions } from '../internal/options/validate.js';
+import type { SystemOptions } from '../process/app-options.js';
 import { type InheritedVariables, inheritedVariables } from '../process/environment.js';
 import { homeFolder } from '../process/files/home-folder.js';
 import { absolutePath } from '../process/files/path-rules.js';
-import type { SystemOptions } from '../process/system-options.js';
 import type { HookDialect, HookEvent } from '../programs/hook-event.js';
 import type { LoaderOptions } from '../trust/loader-options.js';
 import { dialectIds } from './dialects/dialect.js';

@@ -54,8 +54,8 @@ export class HookExecutor {
    * Waits until fewer than `maxProcesses` hooks run, and runs the hook. The wait counts towards the time limit of the
    * hook. Never rejects.
    *
-   * Returns undefined if the event is not for the hook. This is known only after the approval, which allows to test the
-   * matcher and the condition of the hook.
+   * Returns undefined if the event is not for the hook. This is known only after the approval, because the matcher
+   * and the condition of a hook are not tested before.
    */
   async run<Value>(
     hook: ShellHook,

@@ -19,7 +19,7 @@ export async function loadSdk(): Promise<Sdk> {
     const sdk = await import('@modelcontextprotocol/client');
     return {
       revisions: ['2025-11-25', '2026-07-28'],
-      anyResult: any,
+      anyResult,
       newClient: (options, revision) => newClient(sdk, options, revision),
       loadAuth: async () => ({
         auth: sdk.auth as AuthSdk['auth'],
@@ -46,7 +46,7 @@ const MODES: Readonly<Record<McpRevision | 'auto', VersionNegotiationMode>> = {
 };
 
 /** A schema that accepts every value. Keelson accepts more results and questions than the schemas of the SDK do. */
-const any: Sdk['anyResult'] = {
+const anyResult: Sdk['anyResult'] = {
   '~standard': {
     version: 1,
     vendor: 'keelson',
