@@ -4,7 +4,7 @@ import { basename, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { build, type Plugin, type PluginBuild } from 'esbuild';
 import { defineConfig, type Options } from 'tsup';
-import { readEntries } from './scripts/entries.mjs';
+import { LAZY_CORE, readEntries } from './scripts/entries.mjs';
 import { SOURCE, sourceModule } from './scripts/source-module.js';
 
 const CORE = resolve('src/index.ts');
@@ -15,18 +15,7 @@ const ESM_ONLY = 'p-timeout';
 const COMMONJS_ONLY = 'eventemitter3';
 const entries = {
   ...Object.fromEntries(readEntries().map(({ name, source }) => [name, source])),
-  // Loaded by the core with `import()`.
-  'json-schema-check': 'src/tools/json-schema-check.ts',
-  'agent-session': 'src/agent/session/agent-session.ts',
-  'session-list': 'src/state/session-list.ts',
-  'run-loader': 'src/agent/run-loader.ts',
-  'resume-run': 'src/agent/run/resume/resume-run.ts',
-  'hand-over': 'src/agent/handoff/hand-over.ts',
-  'check-output': 'src/agent/run/output/check-output.ts',
-  'partial-output': 'src/agent/run/output/partial-output.ts',
-  recover: 'src/agent/run/turn/recover.ts',
-  'limited-call': 'src/agent/run/turn/limited-call.ts',
-  'cache-miss': 'src/agent/run/turn/cache-miss.ts',
+  ...LAZY_CORE,
   cli: 'src/cli/cli.ts',
 };
 const declarations = Object.fromEntries(

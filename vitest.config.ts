@@ -10,6 +10,7 @@ const alias = readEntries().map(({ specifier, source }) => ({
 
 const TEMPORARY_HOME = 'test/support/home/temporary-home.ts';
 const GUARD_HOME = 'test/support/home/guard-home.ts';
+const LOAD_LAZY_CORE = 'test/support/home/load-lazy-core.ts';
 const COLLECT_OPTION_ERRORS = 'test/support/docs/collect-option-errors.ts';
 
 /** Test files with a process of their own, because they replace timers or modules of Node, or measure the process. */
@@ -39,7 +40,7 @@ const WITHOUT_NEW_SDK = {
   replacement: fileURLToPath(new URL('test/support/mcp/no-package.ts', import.meta.url)),
 };
 
-const unit = { globalSetup: TEMPORARY_HOME, setupFiles: [GUARD_HOME, COLLECT_OPTION_ERRORS] };
+const unit = { globalSetup: TEMPORARY_HOME, setupFiles: [GUARD_HOME, LOAD_LAZY_CORE, COLLECT_OPTION_ERRORS] };
 const projects = {
   alone: { ...unit, include: ALONE },
   // The files of a worker share loaded modules. This halves their run time.

@@ -20,3 +20,18 @@ export function readEntries() {
     source: source.replace('./', ''),
   }));
 }
+
+/** The modules that the core loads with `import()` on first use, by their file name in dist. */
+export const LAZY_CORE = {
+  'json-schema-check': 'src/tools/json-schema-check.ts',
+  'agent-session': 'src/agent/session/agent-session.ts',
+  'session-list': 'src/state/session-list.ts',
+  'run-loader': 'src/agent/run-loader.ts',
+  'resume-run': 'src/agent/run/resume/resume-run.ts',
+  'hand-over': 'src/agent/handoff/hand-over.ts',
+  'check-output': 'src/agent/run/output/check-output.ts',
+  'partial-output': 'src/agent/run/output/partial-output.ts',
+  recover: 'src/agent/run/turn/recover.ts',
+  'limited-call': 'src/agent/run/turn/limited-call.ts',
+  'cache-miss': 'src/agent/run/turn/cache-miss.ts',
+};

@@ -1,9 +1,6 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { check, traceOf } from '../agent/protocol/check.js';
 import { scenarios } from '../agent/protocol/scenarios.js';
-import { loadLazyCode } from '../support/testing/load-lazy-code.js';
-
-beforeAll(loadLazyCode);
 
 /** Two switches that were not forced, or one switch and one fault, or two faults of different kinds. */
 const BUDGETS = [

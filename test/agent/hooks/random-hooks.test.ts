@@ -6,6 +6,7 @@ import {
   KeelsonError,
   LifecycleError,
   ModelError,
+  RejectedError,
   RunAbortedError,
   type RunContext,
 } from 'keelson';
@@ -179,7 +180,9 @@ it('with random hooks, a run settles, pairs its events, calls and hooks, and nam
   });
 
   expect(
-    await unhandledDuring(() => fc.assert(rules, { numRuns: 400, examples: [[bothCallsFail], [modelFailsTwice]] })),
+    await unhandledDuring(() =>
+      fc.assert(rules, { numRuns: 400, examples: [[bothCallsFail], [bothCallsAreRejected], [modelFailsTwice]] }),
+    ),
   ).toEqual([]);
 }, 30_000);
 
@@ -206,11 +209,21 @@ const modelFailsTwice = {
   ...({ parallel: true, abort: undefined, how: 'run' } as const),
 };
 
-/** Returns the causes of a failed hook. A race of several calls fails because of inner hooks, or of the model. */
+/** An inner hook that blocks rejects both calls of `next`, so the outer hook throws an AggregateError of two RejectedErrors. */
+const bothCallsAreRejected = {
+  parts: [
+    { ...hookless, wrapModelCall: 'races' },
+    { ...hookless, onFailure: 'block' as const, wrapModelCall: 'throws before' },
+  ],
+  script: [],
+  ...({ parallel: true, abort: undefined, how: 'run' } as const),
+};
+
+/** Returns the causes of a failed hook. A race of several calls fails because of the model, or of inner hooks, which may block. */
 function causesOf({ cause }: LifecycleError): readonly unknown[] {
   if (!(cause instanceof AggregateError)) return [cause];
   return cause.errors
-    .filter((error) => !(error instanceof ModelError))
+    .filter((error) => !(error instanceof ModelError || error instanceof RejectedError))
     .map((error) => (error instanceof LifecycleError ? error.cause : error));
 }
 

@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadLazyCode } from '../../support/testing/load-lazy-code.js';
+import { afterAll, describe, expect, test } from 'vitest';
 import { check, traceOf } from './check.js';
 import { plantedFaults } from './planted-faults.js';
 import { scenarios } from './scenarios.js';
-
-beforeAll(loadLazyCode);
 
 let executions = 0;
 afterAll(() => console.log(`The protocol of conversations: ${executions} executions explored.`));

@@ -1,16 +1,10 @@
 import { Agent, type AgentEvent, type AgentOptions, type Clock, HookAction, type Ids } from 'keelson';
 import { calls, delays, scriptedModel } from 'keelson/testing';
-import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { fakeClock, fastClock } from '../../support/agent/fake-clock.js';
 import { echo, toolOf } from '../../support/agent/sample-tools.js';
 import { pause, until } from '../../support/agent/settle.js';
-
-const systemClock: Clock = {
-  now: () => Date.now(),
-  setTimeout: (callback, ms) => setTimeout(callback, ms),
-  clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),
-};
 
 function countingIds(): Ids & { readonly asked: string[] } {
   const asked: string[] = [];
@@ -22,11 +16,6 @@ function countingIds(): Ids & { readonly asked: string[] } {
     },
   };
 }
-
-/** Some code is loaded on first use. Loading takes real time, and the fast clock would meanwhile reach every time limit. */
-beforeAll(async () => {
-  await everything(systemClock);
-});
 
 afterEach(() => vi.restoreAllMocks());
 

@@ -1,7 +1,6 @@
 import type { AgentLifecycle } from 'keelson';
 import { type AssertLifecycleOptions, assertLifecycle, LifecycleFaultyError } from 'keelson/testing';
-import { beforeAll, expect, it } from 'vitest';
-import { loadLazyCode } from './load-lazy-code.js';
+import { expect, it } from 'vitest';
 
 /** A faulty lifecycle, and the faults that `assertLifecycle` should report. */
 export interface Bad {
@@ -12,9 +11,6 @@ export interface Bad {
   readonly runs?: number;
   readonly faults: readonly unknown[];
 }
-
-// A load may take longer than the short limit of these tests.
-beforeAll(loadLazyCode);
 
 /** Returns the faults that `assertLifecycle` reports, one string per fault. */
 export async function faultsOf(

@@ -1,11 +1,7 @@
 import { type AgentLifecycle, HookAction, ModelError, type ModelResponse, type RunContext, textOf } from 'keelson';
 import { assertLifecycle, faultyTool, LifecycleBudgetError, recorder } from 'keelson/testing';
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { rejectionOf } from '../../support/agent/settle.js';
-import { loadLazyCode } from '../../support/testing/load-lazy-code.js';
-
-// A load may take longer than the time limit of a run.
-beforeAll(loadLazyCode);
 
 const moment = () => new Promise((resolve) => setTimeout(resolve, 1));
 
