@@ -40,7 +40,7 @@ const WITHOUT_NEW_SDK = {
   replacement: fileURLToPath(new URL('test/support/mcp/no-package.ts', import.meta.url)),
 };
 
-const unit = { globalSetup: TEMPORARY_HOME, setupFiles: [GUARD_HOME, LOAD_LAZY_CORE, COLLECT_OPTION_ERRORS] };
+const unit = { globalSetup: TEMPORARY_HOME, setupFiles: [GUARD_HOME, COLLECT_OPTION_ERRORS, LOAD_LAZY_CORE] };
 const projects = {
   alone: { ...unit, include: ALONE },
   // The files of a worker share loaded modules. This halves their run time.

@@ -32,10 +32,7 @@ export class Turn implements CurrentTurn {
   step: ModelStep | undefined = undefined;
   /** The response, after `wrapModelCall` and before `afterModel`. */
   response: ModelResponse | undefined = undefined;
-  /**
-   * True if the run loop awaits the model itself, without hooks. Then `receive` is the first code that sees the
-   * response.
-   */
+  /** The tool calls of the response. */
   calls: ToolCalls | undefined = undefined;
   /** True if the loop awaits the model itself. Then `receive` is the first code that sees the response. */
   private isPlain = false;
