@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { isOwnGroup, killTree } from '../../src/process/host-exit.js';
 import { bundle } from '../support/process/bundle.js';
-import { remaining } from '../support/process/sh.js';
+import { isGone, remaining } from '../support/process/sh.js';
 
 const program = await bundle(fileURLToPath(new URL('../fixtures/process/host.ts', import.meta.url)));
 
@@ -61,7 +61,7 @@ describe('A18: no child process survives a host that', { timeout: 30_000 }, () =
 
     expect(await endOf(host)).toEqual([null, 'SIGTERM']);
     // A child that ignores SIGTERM survives in this case: the host ended itself.
-    for (const pid of await remaining(pids)) process.kill(pid, 'SIGKILL');
+    for (const pid of pids.filter((pid) => !isGone(pid))) process.kill(pid, 'SIGKILL');
   });
 });
 
