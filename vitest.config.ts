@@ -75,8 +75,8 @@ export default defineConfig(({ mode }) => ({
   plugins: [programsInStrings],
   test: {
     reporters: ['default', './test/support/plain-line-reporter.ts'],
-    // Many tests spend time waiting for a process, so it takes three workers to keep two cores busy.
-    maxWorkers: 3,
+    // Many tests spend time waiting for a process, so it takes four workers to keep two cores busy.
+    maxWorkers: 4,
     // A busy machine needs seconds to start a program or a server.
     testTimeout: 30_000,
     hookTimeout: 60_000,
