@@ -19,6 +19,9 @@ import { turnLimitOf } from './turn-limit.js';
  *
  * Each phase returns a promise only if it waits for a model, a tool, a hook or a store. So a hook that nobody
  * implements costs no microtask.
+ *
+ * `save` does nothing without a session, and `effects` exists in a durable run only. If `conclude` returns undefined,
+ * messages have arrived during the last save, and the run continues with another turn.
  */
 export async function executeRun(run: Run, input: UserMessage | undefined): Promise<RunResult<unknown>> {
   ownerOf(run).life.runs += 1;
@@ -118,22 +121,26 @@ async function resume(run: Run, message: UserMessage | undefined): Promise<void>
 }
 
 /**
- * Adds the messages that callers have sent to the session.
+ * Adds the messages that callers have sent to the session. If no turn is left, the messages wait for the next run.
  *
- * A durable run appends to the store first and takes the messages from its answer, because a replay gets the same
- * answer.
+ * A durable run stores its entries first, in a step whose result has the waiting messages. So every attempt adds the
+ * same messages.
  */
 function joinPosts(run: Run): Promise<void> | undefined {
-  const { end, pending, effects, attached, context } = run;
+  const { end, pending, effects, attached } = run;
   const { recorder } = attached;
   if (recorder === undefined || end.verdict !== undefined || pending !== undefined) return undefined;
-  if (effects !== undefined) return joinStored(run, recorder);
-  return recorder.posts.join(run, context.turn >= turnLimitOf(run));
+  return effects === undefined ? join(run, recorder) : joinStored(run, recorder);
 }
 
-async function joinStored(run: Run, { claim, posts }: Recorder): Promise<void> {
-  await run.end.raceOwned(claim.flush());
-  await posts.join(run, run.context.turn >= turnLimitOf(run));
+function join(run: Run, { posts }: Recorder): Promise<void> | undefined {
+  const isLast = run.context.turn >= turnLimitOf(run);
+  return posts.join(run, isLast);
+}
+
+async function joinStored(run: Run, recorder: Recorder): Promise<void> {
+  await run.end.raceOwned(recorder.claim.flush());
+  await join(run, recorder);
 }
 
 function textIn(message: UserMessage | undefined): string {

@@ -51,6 +51,7 @@ export class Turn implements CurrentTurn {
 
   get modelCalls(): number {
     const hasAsked = this.isPlain || this.step !== undefined;
+    // A turn whose model call was abandoned for an urgent message does not count.
     const steers = this.run.attached.recorder?.posts.steers ?? 0;
     return Math.max(0, (hasAsked ? this.number : this.number - 1) - steers);
   }
@@ -130,6 +131,7 @@ export class Turn implements CurrentTurn {
     const isPlain = config.chain.wrapModelCall === undefined && posts === undefined;
     this.step = isPlain ? plainStep(run, request) : wrappedStep(run, request);
     const asking = callThrough(run, this.step);
+    // An urgent message abandons the call, and `recover` lets the next turn ask again.
     return posts === undefined ? asking : posts.untilSteered(Promise.resolve(asking));
   }
 
@@ -172,8 +174,8 @@ export class Turn implements CurrentTurn {
   /**
    * Adds the response to the conversation, as the answer or with its tool calls.
    *
-   * If a hook suspended the response, it is added, and the run waits for a decision. If a hook ended the run with a
-   * text or a rejection, an answer is discarded. Tool calls are then added with error results, because they do not run.
+   * If a hook suspended the response, `holdResponse` adds it, and the run waits for a decision. If a hook ended the run
+   * with a text or a rejection, no answer is added. Tool calls are added and do not run: each gets an error result.
    */
   keep(response: ModelResponse): void {
     const { run } = this;
@@ -199,8 +201,8 @@ export class Turn implements CurrentTurn {
   }
 
   /**
-   * Saves the tool results if the run has a session. Then throws the abort, or the error that ended the tool calls
-   * early.
+   * Saves the tool results if the run has a session. Then throws the error of an aborted run, or the error that halted
+   * the tool calls, such as a failed hook.
    *
    * If a tool call was a handoff, continues with the other agent.
    */
