@@ -16,6 +16,8 @@ export interface Suspension {
 
 interface Decision {
   readonly decision: EntryDecision;
+  /** The id of the run that began with the decision. */
+  readonly run: string | undefined;
   /** The number of suspensions in the record before this decision. Shows whether a later suspension asks again. */
   readonly after: number;
 }
@@ -48,7 +50,7 @@ export class Decisions {
     if (body.type !== 'decision') return false;
     const { call, decision } = body;
     const key = keyOf(entry, call);
-    this.decided.set(key, [...(this.decided.get(key) ?? []), { decision, after: this.suspended }]);
+    this.decided.set(key, [...(this.decided.get(key) ?? []), { decision, run, after: this.suspended }]);
     if (editOf(decision) !== undefined) this.edited.add(entry);
     if (run !== undefined && call === ANSWER && denialOf(decision) !== undefined) this.denying.add(run);
     return true;
@@ -86,6 +88,12 @@ export class Decisions {
   resultOf(entry: string, call: string): GivenResult | undefined {
     const decision = this.decisionsOn(entry, call).at(-1)?.decision;
     return typeof decision === 'object' && 'result' in decision ? decision : undefined;
+  }
+
+  /** Returns the id of the run that began with the approval of an answer. Undefined without an approval. */
+  approvalOf(entry: string): string | undefined {
+    const latest = this.decisionsOn(entry, ANSWER).at(-1);
+    return latest?.decision === 'approve' ? latest.run : undefined;
   }
 
   /**

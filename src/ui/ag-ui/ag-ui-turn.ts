@@ -71,7 +71,7 @@ export class AgUITurn {
     this.replaced = true;
     const value = { messageIds: this.sent, toolCallIds: [...this.calls.keys()] };
     this.push({ type: 'CUSTOM', name: 'keelson.replaced', value });
-    this.replacements += 1;
+    if (this.sent.includes(this.messageId) || this.calls.size > 0) this.replacements += 1;
     this.sent = [];
     this.calls.clear();
     this.text = '';

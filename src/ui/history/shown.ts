@@ -165,8 +165,10 @@ class ShownPath {
     if (answer.steps.length === 0) this.items.push(answer);
     const ofProvider = message.content.filter((part) => part.type === 'tool-result');
     const results = [...ofProvider, ...this.givenResults(entry, message)];
+    // The run that continues after the approval streams the answer, before its first turn.
+    const approval = decisions.approvalOf(entry.id);
     const step: OpenStep = {
-      id: idOf(entry),
+      id: approval === undefined ? idOf(entry) : turnId(approval, 0),
       turn: (entry.body as MessageBody).turn,
       message,
       joined: this.joined.splice(0),

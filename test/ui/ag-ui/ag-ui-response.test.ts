@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import { Agent, defineTool } from 'keelson';
+import { Agent, type AgentLifecycle, defineTool, HookAction, type Model } from 'keelson';
 import { approval, retryModelCalls } from 'keelson/lifecycles';
 import { calls, fails, hangs, type ScriptEntry, scriptedModel, streams } from 'keelson/testing';
-import { agUIResponse, fromAgUIInput, toAgUIStream } from 'keelson/ui';
+import { agUIResponse, fromAgUIInput, toAgUIMessages, toAgUIStream } from 'keelson/ui';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { agUIClient, readAgUIEvents } from '../../support/ui/ag-ui-client.js';
@@ -97,6 +97,51 @@ test('ends with interrupts if tool calls wait for decisions, and continues after
     resume: [{ interruptId: 'call_1', status: 'resolved', payload: { approved: true } }],
   });
   expect(messages.at(-1)).toMatchObject({ role: 'assistant', content: '3' });
+});
+
+test('streams an approved answer under the id that it has in the history', async () => {
+  const askOnce: AgentLifecycle = {
+    afterModel: (_response, { turn }) => (turn === 1 ? HookAction.suspend('Read it.') : undefined),
+  };
+  const agent = agentOf(['Hello.'], { lifecycle: [askOnce] });
+  await using session = await agent.session({ id: 's' });
+  await session.run('Hi');
+  const { run } = agUIClient(() => agUIResponse(session.stream('', { resume: { answer: 'approve' } }), options));
+
+  const { messages } = await run();
+
+  expect(messages.map(({ id }) => id)).toEqual([toAgUIMessages(session.entries).at(-1)?.id]);
+});
+
+test('keeps the order of the messages if a model call is repeated before it has streamed text', async () => {
+  const model: Model = {
+    id: 'thinks, fails, calls a tool, and answers',
+    async generate({ messages, onPart }) {
+      const turn = attempts === 0 ? 'thinks' : messages.at(-1)?.role;
+      attempts += 1;
+      if (turn === 'thinks') {
+        onPart?.({ type: 'reasoning-delta', text: 'Hm.' });
+        throw Object.assign(new TypeError('overloaded'), { status: 529, retryAfterMs: 1 });
+      }
+      const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+      if (turn === 'tool') return { content: [{ type: 'text', text: '3' }], finishReason: 'stop', usage };
+      const text = { type: 'text', text: 'I add.' } as const;
+      const call = { type: 'tool-call', id: 'c1', name: 'add', input: { a: 1, b: 2 } } as const;
+      return { content: [text, call], finishReason: 'tool-calls', usage };
+    },
+  };
+  let attempts = 0;
+  const agent = agentOf([], { model, lifecycle: [retryModelCalls()] });
+  await using session = await agent.session({ id: 's' });
+  const streamed = { ...options, entries: () => session.entries };
+  const { client, run } = agUIClient(() => agUIResponse(session.stream('1 + 2?'), streamed));
+  client.addMessage({ id: 'u1', role: 'user', content: '1 + 2?' });
+
+  const { messages } = await run();
+
+  expect(messages.map(({ role }) => role).filter((role) => role !== 'reasoning' && role !== 'user')).toEqual([
+    ...['assistant', 'tool', 'assistant'],
+  ]);
 });
 
 function resumeOf(body: ReturnType<typeof fromAgUIInput>) {
