@@ -43,7 +43,7 @@ export type StartRun = (
   onEvent: AsToolOptions['onEvent'],
 ) => Promise<RunResult<unknown>>;
 
-/** The names of the valid options. `defineTool` checks the values of options with the rule `anything`. */
+/** The names of the valid options. `anything` leaves the check of a value to `defineTool`. */
 const rules = {
   name: anything,
   description: required(text),

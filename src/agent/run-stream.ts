@@ -187,7 +187,10 @@ export class OwnEvents {
     return path.length === this.depth;
   }
 
-  /** Returns the path of an event relative to the streamed run. Call it instead of `has`. */
+  /**
+   * Returns the path of an event relative to the streamed run. Call either `has` or `pathOf` for an event, because each
+   * of them counts the event.
+   */
   pathOf(event: AgentEvent): readonly string[] {
     return this.has(event) ? [] : (event.path ?? []).slice(this.depth);
   }

@@ -9,10 +9,12 @@ export interface ConceptOptions {
   /** Looks up one concept. Default: `commandContext()`, which runs the `maenifold` program. */
   readonly buildContext?: BuildContext | undefined;
   /**
-   * The fields that may get the context. `literal`: the first text field, even a shell command. Default: `literal`.
+   * The argument of the tool call that may get the context of a concept. `literal`: the first text argument, even a
+   * shell command. Default: `literal`.
    *
-   * `safe`: the field `prompt`, or any text field but `command` if the tool is annotated as `readOnly`. Otherwise the
-   * context becomes an additional property. `safe` also ignores names with quotes or operators, such as shell tests.
+   * `safe`: the argument `prompt`, or any text argument but `command` if the tool is annotated as `readOnly`. Otherwise
+   * the context becomes an additional property. With `safe`, text in brackets that contains quotes or operators
+   * does not name a concept, because it may be a shell test such as `[[ -f x ]]`.
    */
   readonly profile?: 'literal' | 'safe' | undefined;
   /** How many links away from the concept to search. Default 1. */

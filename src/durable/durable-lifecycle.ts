@@ -56,7 +56,7 @@ export interface DurableLifecycle extends AgentLifecycle {
 
 /**
  * Runs the model calls and tool calls of an agent as steps of a durable engine. Create one for each execution of the
- * engine, such as a Restate invocation, and create the agent with its `options`.
+ * engine, such as a Restate invocation, and create the agent with `options()` of the returned lifecycle.
  *
  * After a crash, the engine starts the execution again. Then each stored step returns its stored result without running
  * again, and the run continues after the last stored step.

@@ -78,10 +78,7 @@ function adviceFor(source: unknown): string {
   return isObject(source) && Object.values(source).some(isTool) ? '; pass `Object.values(tools)`' : '';
 }
 
-/**
- * The tools of waiting calls, by the object of the call. Decisions on a call are checked with its tool before the run
- * continues.
- */
+/** Throws a ToolConflictError if two tools have the same name. */
 export function assertDistinct(tools: readonly Tool<never>[]): void {
   const names = new Set<string>();
   for (const { name } of tools) {
@@ -90,7 +87,10 @@ export function assertDistinct(tools: readonly Tool<never>[]): void {
   }
 }
 
-/** The tools of waiting calls. Hosts check decisions with them before the next run. */
+/**
+ * The tools of waiting calls, by the object of the call. Decisions on a call are checked with its tool before the run
+ * continues.
+ */
 const pendingTools = new WeakMap<object, Tool>();
 
 /** Stores the tool of a waiting call. */

@@ -32,7 +32,7 @@ export type UIRequest =
     }
   | (UISentMessage & {
       readonly type: 'regenerate';
-      /** The id of the answer, or of the user message, to regenerate. Default: the answer to `message`. */
+      /** The id of the answer to regenerate, or of the user message whose answer to regenerate. Default: `message`. */
       readonly answer?: string | undefined;
     });
 

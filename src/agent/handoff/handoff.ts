@@ -32,7 +32,7 @@ export interface HandoffOptions {
   readonly inputSchema?: JsonSchema | undefined;
 }
 
-/** The names of the valid options. `defineTool` checks the values of options with the rule `anything`. */
+/** The names of the valid options. `anything` leaves the check of a value to `defineTool`. */
 const rules = {
   name: required(anything),
   description: required(text),

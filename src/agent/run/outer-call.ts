@@ -39,13 +39,13 @@ interface InnerRun {
   readonly attached: { readonly turnsBefore?: number | undefined };
 }
 
-/** The place of a nested run in the enclosing run. */
+/** The id, the path and the earlier state of a nested run, from its tool call. */
 export interface PlaceInside {
   readonly runId: string;
   readonly path: readonly string[];
   /** The suspended run that this nested run continues. */
   readonly earlier: ResumedInside | undefined;
-  /** The id, the path and the earlier state of a nested run, from its tool call. */
+  /** True if the tool call can wait for the decisions of the nested run. */
   readonly canWait: boolean;
 }
 

@@ -41,7 +41,7 @@ export interface ClaimOwner {
 export class Claim implements RunClaim {
   owner: ClaimOwner | undefined = undefined;
   onEntry: RunClaim['onEntry'] = undefined;
-  /** The log of the run. Its waiting events are written before the append that ends the claim. */
+  /** The log of the run's events. Buffered events are written before the claim ends. */
   log: RunLogWriter | undefined = undefined;
   /** The time after which another run may take over. */
   private until: number;

@@ -7,7 +7,7 @@ export class ExecutionTime {
   private now = 0;
   /** The real clock of an agent, by the clock that its runs see. */
   private readonly bases = new WeakMap<Clock, Clock>();
-  /** The clock of the first agent, for steps outside a run. */
+  /** The clock of the agent that ran first. Steps outside a run use it. */
   private first: Clock | undefined = undefined;
 
   /**

@@ -69,7 +69,7 @@ export interface HookRun {
 
 /** Observes runs, to write a trace. */
 export interface RunWatch {
-  /** Returns the listeners of a nested run, with the watch added. */
+  /** Returns the listeners of a nested run, together with this watch. */
   listen<Listeners extends object>(listeners: Listeners, path: readonly string[] | undefined): Listeners;
   /** Called before each call of a hook. */
   startHook(site: HookSite): WatchedHook;

@@ -17,8 +17,6 @@ export type ReadManifest = (
   readonly errors?: readonly ManifestProblem[];
   /** Parts that do not work as their author wrote them. */
   readonly warnings?: readonly ManifestProblem[];
-  /** Not set by `parseManifest`. */
-  readonly notes?: readonly ManifestProblem[];
 };
 
 /** The directory of a manifest, and the workspace. */

@@ -53,7 +53,7 @@ class ServerErrorData {
 
 /**
  * Stores the server's message and data in the `data` field of an error response, because the SDK adds text to the
- * message. The field also tells the error of a server from an error of the SDK, which has the same class.
+ * message. An error without this field was created by the SDK itself.
  */
 export function keepErrorData(message: JsonRpcMessage): void {
   if (!('error' in message)) return;

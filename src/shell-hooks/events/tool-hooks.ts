@@ -69,7 +69,7 @@ function askAbout(call: ToolCallRequest, isRewritten: boolean, { ask }: HookEven
   return { type: 'suspend', reason: safeText(reason) + safeText(changed), by: ask?.by };
 }
 
-/** Returns the notes of earlier questions about the call, in a run that continues after a question. */
+/** Returns the messages that record earlier questions about the call, in a run that continues after a question. */
 function askedNotes(call: ToolCallRequest): readonly Message[] {
   const later = hookRunOf(call.run)?.conversation.resuming?.calls?.later ?? [];
   return later.filter(({ role, content }) => role === 'system' && String(content).startsWith(noteStart(call)));
@@ -85,7 +85,7 @@ function askedNote(call: ToolCallRequest): SystemMessage {
   return { role: 'system', content: `${noteStart(call)} (${digest}).\n</hook-message>` };
 }
 
-/** The start of a note. A message of a hook begins differently, because its `source` begins with `hook:`. */
+/** The start of such a message. A message of a hook begins differently, because its `source` begins with `hook:`. */
 function noteStart({ id }: ToolCallRequest): string {
   return `<hook-message source="keelson">\nA person was asked about call ${JSON.stringify(modelText(id))} with the arguments after the hooks`;
 }

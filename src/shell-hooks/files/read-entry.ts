@@ -131,12 +131,12 @@ function folderOf({ scope, source }: HookSource, { startsIn }: HookFacts): strin
   return isOfFile ? dirname(source) : undefined;
 }
 
-/** Fields without which a hook still guards. */
+/** A hook is still a guard if one of these fields is missing. */
 const SECONDARY = ['name', 'timeout', 'env', 'cwd', 'onFailure', 'files', 'reads', 'sensitive', 'exitCodes'] as const;
 
 /**
- * Leaves out invalid fields without which the hook still guards, and reports them. A wrong time limit must not switch off
- * a guard. A wrong `onFailure` becomes `block`, the safe side.
+ * Leaves out and reports an invalid field if the hook is still a guard without it. For example, a wrong time limit must
+ * not switch off a guard. A wrong `onFailure` becomes `block`, the safe side.
  */
 export function withoutBadFields<Settings extends JsonMap>(
   settings: Settings,

@@ -87,7 +87,7 @@ export function limitTools<Named extends { readonly name: string }>(
 /** Returns the names of a tool in the dialect and the extension package of a hook. */
 export type NamesOf = (name: string, hook: Pick<ShellHook, 'dialect' | 'extension'>) => readonly string[];
 
-/** Returns the tools after all hooks of the event have run. Applies the limits with `joins` as one limit. */
+/** Returns the tools after all hooks of the event have run. Applies all limits whose `joins` is true as one limit. */
 export function joinLimits<Named extends { readonly name: string }>(
   tools: readonly Named[],
   limits: readonly ToolChoiceLimit[],

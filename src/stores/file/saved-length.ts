@@ -51,7 +51,8 @@ export async function readSavedLength(folder: string): Promise<LogPosition | 'mi
  * Throws a StoreCorruptError if a log is shorter than its stored length, or if the stored length is missing. A killed
  * process never shortens a log below this length, so the file is damaged.
  *
- * Ignores an empty stored length, and the stored length of another file.
+ * An empty stored length counts as no limit, because the error message tells the user to write one. A stored length with
+ * another `mark` belongs to a file that this one has replaced, and is ignored.
  */
 export function checkLength(path: string, saved: LogPosition | 'missing', { mark, bytes }: LogPosition): void {
   const advice = `To use what is left, write an empty file to ${pathIn(dirname(path))}`;

@@ -51,7 +51,7 @@ export class RedisKeys {
     return [state, `${state}:entries`, `${state}:used`, `${state}:due`, `${state}:session-long`];
   }
 
-  /** Returns the key of a value that expires before its session. */
+  /** Returns the Redis key of a single value, which expires before the other state of its session. */
   value(session: string, member: string): string {
     return `${this.name(session, 'state')}:value:${member}`;
   }

@@ -104,7 +104,7 @@ type Choice = (path: string) => boolean;
  */
 export class BoundFolder {
   private readonly found = new Map<string, BoundFile>();
-  /** Directories that are included completely. */
+  /** Directories that were added with all their files. */
   private readonly whole = new Set<string>();
 
   /** `root` must be a path without links. */

@@ -71,7 +71,11 @@ function variablesOf({ item, root }: LocatedItem, { workspaceDir, projectVariabl
 }
 
 /** Identifies the program by its content if it is one of the item's files, and otherwise by its path. */
-function programOf({ executable, root }: LocatedItem, files: readonly BoundFile[], around: string): CanonicalValue {
+function programOf(
+  { item, executable, root }: LocatedItem,
+  files: readonly BoundFile[],
+  around: string,
+): CanonicalValue {
   if (executable === undefined) return undefined;
   const path = executable.realPath;
   if (![around, root].some((folder) => folder !== undefined && isInside(path, folder))) return { path };
@@ -80,5 +84,5 @@ function programOf({ executable, root }: LocatedItem, files: readonly BoundFile[
     return join(folder, file.target ?? file.path) === path;
   });
   if (found?.sha256 !== undefined) return { path, sha256: found.sha256 };
-  throw new ItemUnboundError('unreadable', `${path} is the program, but is missing from the files of the item.`);
+  throw new ItemUnboundError('unreadable', `${path} is the program of "${item.name}", but is missing from its files.`);
 }

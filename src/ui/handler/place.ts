@@ -61,8 +61,8 @@ async function versionsOf(session: StoredSession, { id = '', after }: Sent): Pro
 }
 
 /**
- * Places a new message at the end of the conversation. Throws a UIMessageUnknownError if the session already has the
- * message, or if the page edits a message that does not follow the latest one.
+ * Returns the place of a message that the page sent as new: the end of the conversation. Throws a UIMessageUnknownError
+ * if the session already has a message with this id, or if the page edits a message that does not follow the latest one.
  */
 function added(record: SessionRecord, read: Sent): Place {
   const { id = '', message, after } = read;

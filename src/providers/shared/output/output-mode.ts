@@ -160,8 +160,8 @@ export function inWords(schema: JsonSchema): string {
 }
 
 /**
- * Asks for an object that contains the answer, because the schema of the answer is not a plain object. Removes this
- * object from the text and the deltas.
+ * Asks for an object that contains the answer, because the schema of the answer is not a plain object. Returns the
+ * response and the deltas with the answer alone.
  */
 async function askInObject({ request, schema, send }: Call, ask: Ask): Promise<ModelResponse> {
   const unwrapping = new Unwrapping();
