@@ -80,10 +80,14 @@ interface Compared {
   readonly wasStopped: boolean;
 }
 
-/** Compares the last answer with the stored history, unless its run failed or was stopped. */
+/**
+ * Compares the last answer with the stored history, unless its run failed or was stopped. After a stop, the page loads
+ * the history, because the stop has denied the calls that waited for a decision.
+ */
 async function compare(client: ChatClient, { handler, wasStopped }: Compared): Promise<void> {
   for (const error of client.errors.splice(0)) expect(error.message).toMatch(/^The run failed \(ERR_MODEL_FAILED\)\.$/);
   const { messages } = await loadHistory(handler);
+  if (wasStopped) client.messages = messages;
   const last = client.lastMessage;
   if (wasStopped || client.status !== 'ready' || last?.role !== 'assistant') return;
   const stored = messages.at(-1);
