@@ -6,8 +6,8 @@ import type { Logger } from '../internal/logger.js';
 
 /** Receives the lines of one trace. */
 export interface Destination {
-  /** Writes one line. `line` does not include the line break. */
-  write(line: string): void;
+  /** Writes one line. `line` does not include the line break. May return a promise. */
+  write(line: string): unknown;
   /** Resolves when all lines are written. */
   end(): Promise<void>;
 }

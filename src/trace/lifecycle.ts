@@ -2,6 +2,7 @@ import type { Run } from '../agent/run/run.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import { callable, mapOf, required, whole } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
+import { isPromise } from '../internal/promise.js';
 import { hookRunOf } from '../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
@@ -22,6 +23,9 @@ export interface TraceOptions {
   /**
    * The path of a folder, or a function. A folder is created if necessary, gets one file per run, and can be read only
    * by the user of the process. A function receives each line of JSON.
+   *
+   * If a line cannot be written, because the function or `redact` throws or rejects, the trace lacks it, and the run
+   * continues. The first such error of a trace is logged.
    */
   readonly to: string | ((line: string) => void);
   /** The maximum number of trace files in the folder. The oldest files are deleted. Default: 100. */
@@ -77,8 +81,8 @@ export function trace(options: TraceOptions): AgentLifecycle {
     beforeAgent(input, run) {
       const traced = hookRunOf(run) as Run | undefined;
       if (traced === undefined || traced.listeners.watch !== undefined) return;
-      const destination = folder?.open(nameOf(run)) ?? { write: to as (line: string) => void, end: async () => {} };
-      const write = writerTo(destination, { removeSecrets, redact });
+      const destination = folder?.open(nameOf(run)) ?? { write: to as Destination['write'], end: async () => {} };
+      const write = writerTo(destination, { removeSecrets, redact }, run.logger);
       const { id: runId, agent, session, path, clock } = run;
       const take = (record: TraceRecord) => {
         write(record);
@@ -105,14 +109,35 @@ interface Filters {
   readonly redact: TraceOptions['redact'];
 }
 
-/** Returns a function that removes the secrets from a record, applies `redact`, and writes the rest. */
-function writerTo(destination: Destination, { removeSecrets, redact }: Filters): (record: TraceRecord) => void {
-  return (record) => {
-    const line = removeSecrets(lineOf(record));
-    if (redact === undefined) return destination.write(line);
-    const kept = redact(JSON.parse(line) as TraceRecord);
-    if (kept !== undefined) destination.write(lineOf(kept));
+/**
+ * Returns a function that removes the secrets from a record, applies `redact`, and writes the rest. Never throws, because
+ * a trace must not change the run.
+ */
+function writerTo(
+  destination: Destination,
+  { removeSecrets, redact }: Filters,
+  logger: Logger,
+): (record: TraceRecord) => void {
+  let hasFailed = false;
+  const fail = (error: unknown) => {
+    if (!hasFailed) logger.warn('The trace is incomplete, because `to` or `redact` of `trace` failed.', error);
+    hasFailed = true;
   };
+  return (record) => {
+    try {
+      const line = removeSecrets(lineOf(record));
+      const kept = redact === undefined ? line : redactedLine(line, redact);
+      const writing: unknown = kept === undefined ? undefined : destination.write(kept);
+      if (isPromise(writing)) writing.then(undefined, fail);
+    } catch (error) {
+      fail(error);
+    }
+  };
+}
+
+function redactedLine(line: string, redact: NonNullable<TraceOptions['redact']>): string | undefined {
+  const kept = redact(JSON.parse(line) as TraceRecord);
+  return kept && lineOf(kept);
 }
 
 function nameOf({ id, clock }: RunContext): string {

@@ -22,6 +22,10 @@ function tracing(options: Partial<TraceOptions> = {}) {
   return { lifecycle, lines, records: () => readTrace(lines.join('\n')) };
 }
 
+function disk(): never {
+  throw new RangeError('The disk is full.');
+}
+
 const typesIn = (records: readonly TraceRecord[]) => records.map(({ type }) => type);
 
 describe('a trace', () => {
@@ -41,6 +45,26 @@ describe('a trace', () => {
     expect(records().find(({ type }) => type === 'run-error')).toMatchObject({
       error: { message: expect.stringContaining(expected) },
     });
+  });
+
+  test.each<[string, Partial<TraceOptions>]>([
+    ['a function that throws', { to: () => disk() }],
+    ['a function that rejects', { to: async () => disk() }],
+    ['a `redact` that throws', { redact: () => disk() }],
+  ])('does not change the run with %s, and logs the first error', async (_title, options) => {
+    const logger = keepingLogger();
+    const { lifecycle, lines } = tracing(options);
+    const model = scriptedModel([calls('look'), 'Nothing is there.']);
+    const agent = new Agent({ model, tools: [toolOf('look', () => 'nothing')], lifecycle: [lifecycle], logger });
+    await using session = await agent.session({ id: 's' });
+
+    await session.run('Look.');
+
+    expect(session.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
+    expect(logger.lines.filter((line) => line.startsWith('warn'))).toEqual([
+      expect.stringContaining('The trace is incomplete'),
+    ]);
+    expect(lines).toEqual([]);
   });
 
   test('has the events, the model calls and the hooks of a run, in order', async () => {
