@@ -124,8 +124,8 @@ function dataResult(output: unknown): ToolResult {
       `The tool returned a value of type ${typeof output}. It must return a string, parts, data, or nothing.`,
     );
   }
-  if (text === '{}' && isOpaque(output as object)) {
-    return errorResult('The tool returned an object that is empty as JSON, such as a Map. Return plain data.');
+  if (text.includes('{}') && hasOpaque(output)) {
+    return errorResult('The tool returned data that JSON cannot hold, such as a Map or a promise. Return plain data.');
   }
   if (text.length > MAX_RESULT_LENGTH) return tooLong(text.length);
   // Parses the JSON again, so that the message equals its stored form and later changes of the tool's object have no
@@ -134,11 +134,23 @@ function dataResult(output: unknown): ToolResult {
 }
 
 /**
- * True for an instance of a class without `toJSON`. Its JSON is `{}`, even if the instance holds data, such as a Map.
+ * True if the data is or contains an instance of a class whose JSON is `{}`, although it may hold data. Examples are a
+ * Map, a promise and an Error.
  */
+function hasOpaque(data: unknown): boolean {
+  let found = false;
+  toJson(data, (_key, value) => {
+    found ||= typeof value === 'object' && value !== null && isOpaque(value);
+    return value;
+  });
+  return found;
+}
+
 function isOpaque(value: object): boolean {
+  const isKept = (member: unknown) => member !== undefined && typeof member !== 'function';
+  if (Array.isArray(value) || Object.values(value).some(isKept)) return false;
   const prototype = Object.getPrototypeOf(value);
-  return prototype !== null && Object.getPrototypeOf(prototype) !== null && !('toJSON' in value);
+  return prototype !== null && Object.getPrototypeOf(prototype) !== null;
 }
 
 function tooLong(length: number, unit = 'characters', limit = MAX_RESULT_LENGTH): ToolResult {

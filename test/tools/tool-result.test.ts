@@ -102,15 +102,18 @@ const bad: Readonly<Record<string, readonly [give: () => unknown, content: RegEx
   'a toJSON that throws a string': [() => throwing('not today'), /not today/],
   'a toJSON that throws undefined': [() => throwing(undefined), /not JSON/],
   'a toJSON that returns undefined': [() => ({ toJSON: () => undefined }), /type object/],
-  'a Map': [() => new Map([['a', 1]]), /empty as JSON/],
-  'a Set': [() => new Set([1]), /empty as JSON/],
-  'an ArrayBuffer': [() => new ArrayBuffer(3), /empty as JSON/],
-  'a Response': [() => new Response('body'), /empty as JSON/],
+  'a Map': [() => new Map([['a', 1]]), /that JSON cannot hold/],
+  'a Set': [() => new Set([1]), /that JSON cannot hold/],
+  'an ArrayBuffer': [() => new ArrayBuffer(3), /that JSON cannot hold/],
+  'a Response': [() => new Response('body'), /that JSON cannot hold/],
+  'an array of promises': [() => [Promise.resolve(1)], /that JSON cannot hold/],
+  'an object with a Map': [() => ({ berths: { north: new Map([['a', 1]]) } }), /that JSON cannot hold/],
+  'an object with an Error': [() => ({ ok: false, error: new TypeError('no berth') }), /that JSON cannot hold/],
   'an async generator': [
     async function* () {
       yield 'x';
     },
-    /empty as JSON/,
+    /that JSON cannot hold/,
   ],
   'an Error': [() => new TypeError('returned, not thrown'), /^returned, not thrown$/],
   'an Error with fields': [() => Object.assign(new Error('gone'), { code: 'ENOENT' }), /^gone$/],
