@@ -132,11 +132,17 @@ export class HookResultInvalidError extends KeelsonError {
   readonly result: unknown;
 
   constructor(expected: string, result: unknown) {
-    // A string can be an answer of the model.
-    super(`${expected}; got ${typeof result === 'string' ? 'a string' : describeValue(result)}.`);
+    super(`${expected}; got ${describeResult(result)}.`);
     this.result = result;
     hideMembers(this, 'result');
   }
+}
+
+/** Names the type of an action. Does not quote a string, which can be an answer of the model. */
+function describeResult(result: unknown): string {
+  if (typeof result === 'string') return 'a string';
+  const type: unknown = Object(result).type;
+  return typeof type === 'string' ? `an object of type ${describeValue(type)}` : describeValue(result);
 }
 
 /** An operation exceeded its time limit. `what` names the operation, such as `model call` or `tool "search"`. */

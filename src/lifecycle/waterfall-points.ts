@@ -1,4 +1,4 @@
-import { MessageInvalidError } from '../errors.js';
+import { HookResultInvalidError, MessageInvalidError } from '../errors.js';
 import { checkMessages } from '../model/check-messages.js';
 import type { Message } from '../model/message.js';
 import type { ModelResponse } from '../model/model.js';
@@ -8,11 +8,12 @@ import { assertDistinct, isTool } from '../tools/tool-set.js';
 import type { WaterfallPoint } from './waterfall.js';
 
 const ENTRY_ACTIONS = ['continue', 'approve', 'reject', 'respond'] as const;
+const AN_ACTION = `an action (${ENTRY_ACTIONS.join(', ')})`;
 
 export const beforeAgentPoint: WaterfallPoint<string> = {
   name: 'beforeAgent',
   actions: ENTRY_ACTIONS,
-  expected: 'beforeAgent must return the input as a string, an action, or nothing',
+  expected: `beforeAgent must return the input as a string, ${AN_ACTION}, or nothing`,
   call: ({ lifecycle }, input, run) => lifecycle.beforeAgent?.(input, run.context as never),
   isValue: (result) => typeof result === 'string',
   show: (input) => input,
@@ -26,7 +27,7 @@ export const noInputPoint: WaterfallPoint<string> = { ...beforeAgentPoint, takes
 export const beforeModelPoint: WaterfallPoint<readonly Message[]> = {
   name: 'beforeModel',
   actions: ENTRY_ACTIONS,
-  expected: 'beforeModel must return an array of messages, an action, or nothing',
+  expected: `beforeModel must return an array of messages, ${AN_ACTION}, or nothing`,
   // A hook may change the list in place, and `guard` undoes an invalid change.
   call: ({ lifecycle }, messages, run) => lifecycle.beforeModel?.(messages as Message[], run.context as never),
   isValue(result): result is readonly Message[] {
@@ -53,10 +54,15 @@ export const beforeModelPoint: WaterfallPoint<readonly Message[]> = {
 export const beforeToolSelectionPoint: WaterfallPoint<readonly Tool[]> = {
   name: 'beforeToolSelection',
   actions: ENTRY_ACTIONS,
-  expected: 'beforeToolSelection must return an array of tools, an action, or nothing',
+  expected: `beforeToolSelection must return an array of tools, ${AN_ACTION}, or nothing`,
   call: ({ lifecycle }, tools, run) => lifecycle.beforeToolSelection?.(tools, run.context as never),
   isValue(result): result is readonly Tool[] {
-    if (!Array.isArray(result) || !result.every(isTool)) return false;
+    if (!Array.isArray(result)) return false;
+    const wrong = result.findIndex((tool) => !isTool(tool));
+    if (wrong >= 0) {
+      const expected = `\`tools[${wrong}]\` of beforeToolSelection must be a tool made by \`defineTool\``;
+      throw new HookResultInvalidError(expected, result[wrong]);
+    }
     assertDistinct(result);
     return true;
   },

@@ -16,6 +16,7 @@ import { Diagnostics, type HookDiagnostic, type Report } from './hook/diagnostic
 import { HookRegistry } from './hook/registry.js';
 import { resolveShellHooksOptions, type ShellHooksOptions, type ShellHooksSettings } from './options.js';
 import { HookApprovals } from './run/approval.js';
+import { BackgroundHooks } from './run/background.js';
 import { ProcessQueue } from './run/process-queue.js';
 import { type HookHost, HookReports } from './run/reports.js';
 import { HookRunner } from './run/runner.js';
@@ -108,6 +109,7 @@ class ShellHooksLoader implements ShellHooks {
       report,
       approvals: new HookApprovals(this.gate, settings.workspaceDir),
       reports: new HookReports(host, report),
+      background: new BackgroundHooks(),
       transcripts: folder === undefined ? undefined : new Transcripts({ ...host, folder, report }),
     });
     this.runner = new HookRunner(this.system);
@@ -162,6 +164,7 @@ class ShellHooksLoader implements ShellHooks {
   async close(): Promise<void> {
     this.unfollow();
     await this.registry.settled();
+    await this.system.background.close(this.system.clock);
     this.isLoaded = false;
   }
 

@@ -167,7 +167,7 @@ export function allow(
 const REFUSALS: Readonly<Partial<Record<DeniedReason, string>>> = {
   'no-approver': 'it is not approved, and no approver is set',
   declined: 'the user declined',
-  'approver-failed': 'the approver did not give an answer',
+  'approver-failed': 'the approver did not return `true` or `false` in time',
   changed: 'its content is not what was approved',
 };
 

@@ -330,10 +330,11 @@ describe('an invalid value is a failure of the hook', () => {
     }
   });
 
+  const action = 'an action (continue, approve, reject, respond)';
   const expected = {
-    beforeAgent: 'beforeAgent must return the input as a string, an action, or nothing',
-    beforeModel: 'beforeModel must return an array of messages, an action, or nothing',
-    beforeToolSelection: 'beforeToolSelection must return an array of tools, an action, or nothing',
+    beforeAgent: `beforeAgent must return the input as a string, ${action}, or nothing`,
+    beforeModel: `beforeModel must return an array of messages, ${action}, or nothing`,
+    beforeToolSelection: `beforeToolSelection must return an array of tools, ${action}, or nothing`,
     afterModel: 'afterModel must return a HookAction or nothing',
     afterAgent: 'afterAgent must return the result as a string, or nothing',
   };
@@ -343,6 +344,15 @@ describe('an invalid value is a failure of the hook', () => {
       const cause = { code: 'ERR_HOOK_RESULT_INVALID', message: expect.stringContaining(text) };
       expect((await runWithGate(point, () => value)).settled).toMatchObject({ reason: { cause } });
     }
+  });
+
+  it.each([
+    ['beforeModel', HookAction.suspend('wait'), `${action}, or nothing; got an object of type "suspend".`],
+    ['wrapToolCall', HookAction.Approve, '; got an object of type "approve".'],
+    ['beforeToolSelection', [null], '`tools[0]` of beforeToolSelection must be a tool made by `defineTool`; got null.'],
+  ])('the error of %s says what it returned', async (point, value, text) => {
+    const cause = { code: 'ERR_HOOK_RESULT_INVALID', message: expect.stringContaining(text) };
+    expect((await runWithGate(point, () => value)).settled).toMatchObject({ reason: { cause } });
   });
 
   it.each([

@@ -5,7 +5,7 @@ import { allowed, makeExtension, makePlace } from '../support/trust/place.js';
 
 test.each<readonly [string, Approver]>([
   ['the user declined', () => false],
-  ['the approver did not give an answer', () => Promise.reject(new RangeError('no terminal'))],
+  ['the approver did not return `true` or `false` in time', () => Promise.reject(new RangeError('no terminal'))],
 ])('the message of a denial says that %s', async (why, approve) => {
   const place = makePlace();
 

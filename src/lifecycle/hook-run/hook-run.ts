@@ -36,6 +36,9 @@ export interface HookRun {
   };
   /** Undefined before the first turn. */
   readonly turn: HookTurn | undefined;
+  /** The answer of the model; undefined before it. A suspended run, whose `pending` is set, may have one too. */
+  readonly answer: string | undefined;
+  readonly pending: readonly object[] | undefined;
   /** Set for a durable run. `hasEnded` is true once another attempt has taken over the run. */
   readonly effects?: { readonly hasEnded: boolean } | undefined;
   /** Counts the tokens of a model call in this run and in its enclosing runs. */
@@ -197,6 +200,12 @@ export interface DurableEngine {
 /** Returns the internal run of a RunContext, or undefined if no agent made the object. */
 export function hookRunOf(context: object | undefined): HookRun | undefined {
   return (context as { readonly [RUN]?: HookRun } | undefined)?.[RUN];
+}
+
+/** Returns true at `afterAgent` of a run with its final answer. False if the run is suspended or handed over. */
+export function hasFinalAnswer(context: RunContext): boolean {
+  const run = hookRunOf(context);
+  return run === undefined || (run.pending === undefined && (run.answer ?? run.end.verdict) !== undefined);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../internal/json.js';
+import { hasFinalAnswer } from '../../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle, ToolCallNext, ToolCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { FinishReason } from '../../model/model.js';
@@ -59,6 +60,7 @@ function lifecycleOf(part: PluginPart, shownTo: readonly PluginPart[], group: Pl
     afterAgent:
       afterResponse &&
       (async (content, run) => {
+        if (!hasFinalAnswer(run)) return;
         const response = { content, stopReason: stops.get(run) ?? 'stop' };
         // The return value is ignored: the hook can only observe the response.
         await callInTime(`afterResponse of plugin "${name}"`, () => afterResponse(response), callingOf(run));

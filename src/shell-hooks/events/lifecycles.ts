@@ -1,6 +1,6 @@
 import { describeError } from '../../errors.js';
 import type { Awaitable } from '../../internal/promise.js';
-import { hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
+import { hasFinalAnswer, hookRunOf } from '../../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle, LoaderHost, ToolCallNext, ToolCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { textOf, toolCallsOf } from '../../model/message.js';
@@ -186,7 +186,8 @@ function recordCalls(response: ModelResponse, run: RunContext, parts: HookParts)
 }
 
 async function endPoint(text: string, run: RunContext, parts: HookParts): Promise<void> {
-  const hooks = parts.runner.matching({ event: 'after_agent' }).filter((hook) => !continues(hook));
+  const found = hasFinalAnswer(run) ? parts.runner.matching({ event: 'after_agent' }) : [];
+  const hooks = found.filter((hook) => !continues(hook));
   try {
     if (hooks.length > 0) await afterAgent({ text, hooks }, run, parts);
   } finally {

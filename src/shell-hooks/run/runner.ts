@@ -93,7 +93,7 @@ export class HookRunner {
 
   /**
    * Runs a hook until it ends, or until it writes that it needs no wait. From then on it outlives the event and its
-   * abort signal, but not its time limit. A background hook needs no wait from the start.
+   * abort signal, but not its time limit and its loader. A background hook needs no wait from the start.
    */
   private runUntilDetached<Value>(
     hook: ShellHook,
@@ -101,7 +101,7 @@ export class HookRunner {
   ): Promise<FinishedRun | 'detached' | undefined> {
     const { context, value } = progress;
     if (!hook.background && dialectOf(hook.dialect).detaches === undefined) return this.executor.run(hook, progress);
-    const { reports } = this.system;
+    const { reports, background } = this.system;
     return new Promise((resolve) => {
       let isDetached = false;
       const life = new AbortController();
@@ -109,11 +109,12 @@ export class HookRunner {
       const detach = () => {
         isDetached = true;
         release();
+        background.add(ended, life);
         resolve('detached');
       };
       // A background hook reads the event as it is now, whatever the next hooks change.
       const own = hook.background ? new EventProgress({ ...context, value }) : progress;
-      void this.executor.run(hook, own, { signal: life.signal, detach }).then((finished) => {
+      const ended = this.executor.run(hook, own, { signal: life.signal, detach }).then((finished) => {
         release();
         if (!isDetached) resolve(finished);
         else if (finished !== undefined) reports.finished(hook, { ...finished, reading: detached(finished.reading) });

@@ -4,6 +4,7 @@ import type { HookRegistry } from '../hook/registry.js';
 import type { HookMachineOptions, ShellHooksSettings } from '../options.js';
 import type { Transcripts } from '../transcript/transcripts.js';
 import type { HookApprovals } from './approval.js';
+import type { BackgroundHooks } from './background.js';
 import type { HookHost, HookReports } from './reports.js';
 
 /** The settings and objects that all hooks of one loader share. */
@@ -12,6 +13,7 @@ export interface HookSystem extends ShellHooksSettings, HookHost, Pick<HookMachi
   readonly registry: HookRegistry;
   readonly approvals: HookApprovals;
   readonly reports: HookReports;
+  readonly background: BackgroundHooks;
   readonly report: Report;
   /** Undefined if hooks get no transcript. */
   readonly transcripts: Transcripts | undefined;

@@ -1,3 +1,4 @@
+import { describeValue } from '../../errors.js';
 import { systemClock, withinMs } from '../../internal/clock.js';
 import { isObject, isTexts } from '../../internal/json.js';
 import {
@@ -176,7 +177,7 @@ async function askUser(
     const problem =
       given === undefined
         ? `The approval prompt for ${name} had no answer within ${timeoutMs} ms.`
-        : `The approver must return ${expected} for ${name}.`;
+        : `The approver must return ${expected} for ${name}, got ${describeValue(given.answer)}.`;
     logger.warn(`${problem} ${refused}`);
   } catch (error) {
     logger.error(`The approver failed for ${name}. ${refused}`, error);

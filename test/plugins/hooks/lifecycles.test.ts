@@ -1,4 +1,5 @@
 import { defineTool } from 'keelson';
+import { approval } from 'keelson/lifecycles';
 import type { AgentTool, Plugin, PluginHooks } from 'keelson/plugins';
 import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
@@ -209,6 +210,15 @@ describe('afterResponse', () => {
 
     expect(seen).toEqual([{ content: 'end', stopReason: 'length' }]);
     expect(text).toBe('end');
+  });
+
+  test('is not called for a run that waits for a person', async () => {
+    const seen: unknown[] = [];
+    const hooks: PluginHooks = { afterResponse: (response) => void seen.push(response) };
+    const lifecycle = [approval({ tools: ['work'] })];
+    const { agent } = agentWith(withHooks(hooks), { script: [calls('work')], tools: [work], lifecycle });
+
+    expect([(await agent.run('go')).status, seen]).toEqual(['suspended', []]);
   });
 
   test('that rejects is logged and causes no unhandled rejection', async () => {

@@ -81,7 +81,7 @@ test('an invalid answer of an approver is reported with the valid answers, for a
   await gate.authorizeParts?.({ ...item, kind: 'extension', name: 'ext', command: undefined }, [item]);
 
   expect(place.logger.lines).toEqual([
-    'warn: The approver must return a boolean for "lint". The item is not allowed to run.',
+    'warn: The approver must return a boolean for "lint", got "yes". The item is not allowed to run.',
     expect.stringContaining('must return a boolean, or `declined` with digests of its parts, for "ext"'),
   ]);
 });
