@@ -77,8 +77,10 @@ function serverOf(entry: JsonMap, { http }: EntryTable): HookSettings | string {
   if (http === undefined) return 'it has no server';
   const { [http.url]: url, [http.headers]: given = {}, [http.variables]: variables = [] } = entry;
   const address = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined;
-  if (address === undefined || !/^https?:$/.test(address.protocol) || address.username + address.password !== '')
-    return `\`${http.url}\` must be an http: or https: URL without a user name, got ${JSON.stringify(url)}`;
+  if (address === undefined || !/^https?:$/.test(address.protocol) || address.username + address.password !== '') {
+    const shown = typeof url === 'string' ? url.replace(/\/\/.*@/s, '//…@') : url;
+    return `\`${http.url}\` must be an http: or https: URL without a user name, got ${JSON.stringify(shown)}`;
+  }
   const headers = loose.textMap(given);
   if (!isObject(headers) || !Object.entries(headers).every(isHeader))
     return `\`${http.headers}\` must be an object of names and values of HTTP headers`;
