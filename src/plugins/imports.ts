@@ -21,9 +21,9 @@ interface PluginStart {
 }
 
 /**
- * Lists the files of a plugin: its module, literal relative imports, the files and directories in `named`, and the code
- * of its package. If a file's imports cannot all be determined, the code of that file's directory is added. Throws a
- * PluginUntrustedError if that directory is the workspace.
+ * Lists the files of a plugin: its module, literal relative imports and URLs, the files and directories in `named`, and
+ * the code of its package. If a file's imports cannot all be determined, the code of that file's directory is added.
+ * Throws a PluginUntrustedError if that directory is the workspace.
  */
 export async function filesOf(start: PluginStart): Promise<string[]> {
   const { path, workspaceDir, named, folder: own } = start;
@@ -146,28 +146,26 @@ async function importsIn(source: string): Promise<Imports> {
     const { init, parse } = await import('es-module-lexer');
     await init();
     const [imports] = parse(text);
-    const paths = imports.flatMap((it) =>
-      it.type === 'import-meta' ? urlBefore(text, it.start) : [it.specifier ?? ''],
-    );
+    const paths = imports.map(({ specifier }) => specifier ?? '');
     const isComputed = imports.some((it) => it.type === 'dynamic' && (it.specifier === undefined || it.glob));
     // An import such as `#rules` is mapped to a file by the package.json.
     const isMapped = paths.some((path) => path.startsWith('#'));
     const isComplete = !isComputed && !isMapped && !REQUIRE.test(text);
-    return { paths: paths.filter((path) => PATH.test(path)), isComplete };
+    return { paths: [...paths.filter((path) => PATH.test(path)), ...urlsIn(text)], isComplete };
   } catch {
     // The lexer fails on JSX, on some CommonJS and on invalid code.
-    return { paths: [], isComplete: false };
+    return { paths: urlsIn(text), isComplete: false };
   }
 }
 
-/**
- * Returns the path of a code file in `new URL('…', import.meta.url)`. Data files are skipped, because a plugin may
- * write to them itself.
- */
-function urlBefore(text: string, end: number): string[] {
-  const before = text.slice(Math.max(0, end - 500), end);
-  const [, , path = ''] = /\bnew\s+URL\(\s*(['"`])([^'"`\\\n$]+)\1\s*,\s*$/.exec(before) ?? [];
-  return CODE.test(withoutQuery(path)) ? [path] : [];
+const OWN_URL = /\bnew\s+URL\(\s*(['"`])([^'"`\\\n$]+)\1\s*,\s*import\s*\.\s*meta\b/g;
+const ABSOLUTE_OR_FOLDER = /^(?:\/|[a-z][a-z0-9+.-]*:)|[/.]$/i;
+
+/** Returns the files that a module names in `new URL('…', import.meta.url)`. Such a path needs no `./` at its start. */
+function urlsIn(text: string): string[] {
+  const named = [...text.matchAll(OWN_URL)].map(([, , path = '']) => path);
+  const files = named.filter((path) => !ABSOLUTE_OR_FOLDER.test(withoutQuery(path)));
+  return files.map((path) => (PATH.test(path) ? path : `./${path}`));
 }
 
 function withoutQuery(name: string): string {

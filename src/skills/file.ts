@@ -34,6 +34,9 @@ const MAX_COMPATIBILITY = 500;
 const UNREAD = ['agent', 'arguments', 'context', 'effort', 'model', 'paths', 'shell'];
 /** Keys of other programs that forbid something while a skill is used. */
 const GUARDS = ['disallowed-tools', 'hooks'];
+const USER_ONLY = 'disable-model-invocation';
+/** The values of a field that is true or false. A field without a value counts as missing. */
+const BOOLEANS = ['true', 'false', 'null', '~', ''];
 
 /**
  * A parsed skill with its problems. Without `skill`, the problems are the reasons why the skill is left out. A lost guard
@@ -123,7 +126,7 @@ function skillOf(read: ReadFrontMatter, folderName: string): SkillReading {
     compatibility: compatibility === '' ? undefined : clip(compatibility, MAX_COMPATIBILITY),
     metadata: mapIn(fields.get('metadata')),
     allowedTools: listIn(fields.get('allowed-tools')),
-    userOnly: textIn(fields.get('disable-model-invocation')).toLowerCase() === 'true',
+    userOnly: textIn(fields.get(USER_ONLY)).toLowerCase() === 'true',
   };
   return { skill, problems: deviations(read, folderName.normalize('NFKC'), { name, description, compatibility }) };
 }
@@ -134,9 +137,12 @@ function deviations(
   { name, description, compatibility }: Record<'name' | 'description' | 'compatibility', string>,
 ): LeveledProblem[] {
   const isHidden = textIn(fields.get('user-invocable')).toLowerCase() === 'false';
+  const userOnly = plainText(fields.get(USER_ONLY) ?? '').trim();
+  const notBoolean = `must be true or false, got ${JSON.stringify(userOnly)}: the model may invoke the skill`;
   const noBody = 'no instructions follow the front matter: the description is used instead';
   const all: readonly (readonly [LeveledProblem['level'], boolean, string, string])[] = [
     ...GUARDS.map((key) => ['error', fields.has(key), key, 'not supported, so it guards nothing'] as const),
+    ['error', !BOOLEANS.includes(userOnly.toLowerCase()), USER_ONLY, notBoolean],
     ['warning', description.length > MAX_DESCRIPTION, 'description', `cut after ${MAX_DESCRIPTION} characters`],
     ['warning', body === '', '', noBody],
     ['info', !fields.has('name'), 'name', 'missing: the name of the directory is used'],

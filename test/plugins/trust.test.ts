@@ -217,22 +217,36 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
     ]);
   });
 
-  test('needs an approval of code named by a URL, but not of data files', async () => {
+  test.each([
+    ['a module', 'export default { name: "a" };'],
+    ['a module that the lexer cannot read', "export default () => <div>it's</div>;"],
+  ])('needs an approval of the files named by a URL, code and data: %s', async (_title, rest) => {
     const { folder } = workspace();
     writeFileSync(
       join(folder, 'plugins/a.mjs'),
-      `new Worker(new URL('./helper.mjs?x=1', import.meta.url)); const notes = new URL('./notes.json', import.meta.url);
-       import data from './data.json' with { type: 'json' };`,
+      `new Worker(new URL('./helper.mjs?x=1', import.meta.url)); readFileSync(new URL("rules/deny.txt", import.meta.url));
+       readFileSync(new URL('./notes.json', import.meta.url)); new URL('https://a.example/other.txt', import.meta.url);
+       new URL('rules/', import.meta.url);\n${rest}`,
     );
-    for (const name of ['notes.json', 'data.json']) writeFileSync(join(folder, 'plugins', name), '{}');
+    mkdirSync(join(folder, 'plugins/rules'));
+    for (const name of ['rules/deny.txt', 'rules/index.js', 'notes.json', 'other.txt']) {
+      writeFileSync(join(folder, 'plugins', name), '');
+    }
     const { gate, asked } = gateOf(folder, () => true);
     await found(folder, gate).agent.run('go');
 
-    expect(asked[1]?.files.map(({ path }) => path)).toEqual([
-      'plugins/a.mjs',
-      'plugins/data.json',
-      'plugins/helper.mjs',
-    ]);
+    const named = asked[1]?.files.map(({ path }) => path).filter((path) => path !== 'plugins/rules/index.js');
+    expect(named).toEqual(['plugins/a.mjs', 'plugins/helper.mjs', 'plugins/notes.json', 'plugins/rules/deny.txt']);
+  });
+
+  test('needs an approval of an imported data file', async () => {
+    const { folder } = workspace();
+    writeFileSync(join(folder, 'plugins/a.mjs'), "import data from './data.json' with { type: 'json' };");
+    writeFileSync(join(folder, 'plugins/data.json'), '{}');
+    const { gate, asked } = gateOf(folder, () => true);
+    await found(folder, gate).agent.run('go');
+
+    expect(asked[1]?.files.map(({ path }) => path)).toEqual(['plugins/a.mjs', 'plugins/data.json']);
   });
 
   test.each([

@@ -109,6 +109,20 @@ describe('a SKILL.md of the Agent Skills standard', () => {
     ]);
     expect(await levels(fields)).toEqual(['error disallowed-tools', 'error hooks', 'info context', 'info model']);
   });
+
+  test.each(['yes', 'on', '1', 'truee', '[true]'])('has an error if disable-model-invocation is %s', async (value) => {
+    const fields = `name: x\ndescription: d\ndisable-model-invocation: ${value}`;
+    const shown = value === '[true]' ? '["true"]' : value;
+
+    expect(await oddities(fields)).toEqual([
+      `disable-model-invocation: must be true or false, got ${JSON.stringify(shown)}: the model may invoke the skill`,
+    ]);
+    expect(await levels(fields)).toEqual(['error disable-model-invocation']);
+  });
+
+  test.each(['true', '"True"', 'FALSE', '~', ''])('has no problem if disable-model-invocation is %j', async (value) => {
+    expect(await oddities(`name: x\ndescription: d\ndisable-model-invocation: ${value}`)).toEqual([]);
+  });
 });
 
 describe('locations of skills', () => {

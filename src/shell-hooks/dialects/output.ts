@@ -69,11 +69,11 @@ const TOO_MUCH_OUTPUT: HookProblem = {
 /** Returns the problem of a finished program; undefined if it exited with code 0 and its output is complete. */
 export function failureOf(result: ProcessResult): HookProblem | undefined {
   const { outcome, exitCode, signal, failure, stderr, stdoutTruncated } = result;
+  if (outcome === 'aborted') return { kind: 'aborted', message: 'It was terminated because the operation was aborted' };
+  if (stdoutTruncated) return TOO_MUCH_OUTPUT;
   if (outcome === 'spawn-failed') {
     return { kind: 'not-started', message: failure?.message ?? 'It could not be started', ...failure };
   }
-  if (outcome === 'aborted') return { kind: 'aborted', message: 'It was terminated because the operation was aborted' };
-  if (stdoutTruncated) return TOO_MUCH_OUTPUT;
   if (outcome === 'timed-out') return { kind: 'timed-out', message: 'It exceeded its time limit and was terminated' };
   if (outcome === 'signaled') return { kind: 'signaled', message: `It was terminated by ${signal}${endOf(stderr)}` };
   return exitCode === 0 ? undefined : { kind: 'exit-code', message: `It exited with code ${exitCode}${endOf(stderr)}` };

@@ -226,12 +226,12 @@ function effectsOfText({ hook, result }: FinishedHook, answer: AnswerTable): Hoo
 }
 
 /** Returns the effects of a failure. Before a tool, the failures that the table lists refuse the call. */
-function effectsOfFailure({ kind }: HookProblem, { event }: ShellHook, facts: HookFacts): HookEffects {
+function effectsOfFailure({ kind, message }: HookProblem, { event }: ShellHook, facts: HookFacts): HookEffects {
   const isCall = event === 'before_tool' || event === 'permission_request';
   if (kind === 'malformed' && (isCall || event === 'before_subagent'))
     return facts.unknownAnswerRefuses ? { cancel: 'its output is invalid' } : {};
   const isListed = facts.refusingFailures.some((refusing) => refusing === kind);
-  return isCall && isListed ? { cancel: 'the hook failed' } : {};
+  return isCall && isListed ? { cancel: `the hook failed: ${message}` } : {};
 }
 
 /** Returns the interpreted result of a hook that refused and failed. Its exit code is not reported as a problem. */

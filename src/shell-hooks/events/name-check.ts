@@ -13,14 +13,15 @@ import { patternsReady } from '../hook/linear-pattern.js';
 import { isMatched, namesOf, shownArgs, shownToolName } from '../run/matching.js';
 import type { HookSystem } from '../run/system.js';
 
+type UnnamedTools = Pick<HookDiagnostic, 'level'> & { readonly problem: string };
 type CheckedTool = Pick<Tool, 'name' | 'inputSchema'>;
 
 /**
- * Reports matchers that match no tool as errors, and warns about mapped tools that lack arguments of the tool they stand
- * for. Checks each hook once, at the first model call after all loaders.
+ * Reports matchers and rules that select no tool as errors, and warns about mapped tools that lack arguments of the tool
+ * they stand for. Checks each hook once, at the first model call after all loaders.
  */
 export class NameCheck {
-  /** For each checked hook, true if its matcher selects a tool of the agent. */
+  /** For each checked hook, true if its matcher and its rule select a tool of the agent. */
   private readonly alive = new WeakMap<ShellHook, boolean>();
   /** The keys of the problems that this agent's log has already. */
   private readonly reported = new Set<string>();
@@ -51,17 +52,23 @@ export class NameCheck {
    */
   deadReason(hook: ShellHook): string | undefined {
     const isAlive = this.alive.get(hook);
-    if (isAlive !== undefined) return isAlive ? undefined : 'its matcher selects no tool of the agent';
-    return this.system.toolNames[hook.dialect] === undefined ? namedTools(hook)?.problem : undefined;
+    const selectors = hook.covers === undefined ? 'its matcher selects' : 'its matcher and its rule select';
+    if (isAlive !== undefined) return isAlive ? undefined : `${selectors} no tool of the agent`;
+    return this.unnamed(hook)?.problem;
+  }
+
+  /** Returns a problem if a hook names tools of another program, and `toolNames` has no names for that program. */
+  private unnamed(hook: ShellHook): UnnamedTools | undefined {
+    return this.system.toolNames[hook.dialect] === undefined ? namedTools(hook) : undefined;
   }
 
   /** Reports the files whose hooks name tools of another program, if `toolNames` has no names for that program. */
   private reportUnnamedTools(): void {
-    const { registry, toolNames, report } = this.system;
+    const { registry, report } = this.system;
     const found = new Map<string, Pick<HookDiagnostic, 'level' | 'source'> & { readonly places: string[] }>();
     for (const hook of registry.list()) {
-      const { source, name, dialect } = hook;
-      const unnamed = toolNames[dialect] === undefined ? namedTools(hook) : undefined;
+      const { source, name } = hook;
+      const unnamed = this.unnamed(hook);
       if (unnamed === undefined || !this.isNew(`file ${source}`)) continue;
       const group = found.get(unnamed.problem) ?? { level: unnamed.level, source, places: [] };
       group.places.push(source ?? name);
@@ -92,7 +99,10 @@ export class NameCheck {
   private unchecked(): readonly ShellHook[] {
     const { registry, toolNames } = this.system;
     const isConcerned = (hook: ShellHook) =>
-      namesTools(hook) || namedTools(hook) !== undefined || toolNames[hook.dialect] !== undefined;
+      namesTools(hook) ||
+      hook.covers !== undefined ||
+      namedTools(hook) !== undefined ||
+      toolNames[hook.dialect] !== undefined;
     return registry.list().filter((hook) => isConcerned(hook) && !this.alive.has(hook));
   }
 
@@ -105,9 +115,14 @@ export class NameCheck {
     const hooks = this.unchecked();
     this.checkFields(hooks, tools);
     const problems = hooks.flatMap((hook) => {
-      this.alive.set(hook, !isToolEvent(hook.event) || this.selectsOne(hook, tools));
+      const isAlive = isToolEvent(hook.event) ? this.selectsOne(hook, tools) : hook.covers === undefined;
+      this.alive.set(hook, isAlive);
       const unknown = this.unknownNames(hook, tools);
-      return unknown.length === 0 ? [] : [`the matcher of hook "${hook.name}": ${unknown.join('; ')}`];
+      if (unknown.length > 0) return [`the matcher of hook "${hook.name}": ${unknown.join('; ')}`];
+      if (isAlive || hook.covers === undefined || this.unnamed(hook) !== undefined) return [];
+      return [
+        `the rule \`${hook.condition}\` of hook "${hook.name}" covers no tool that its matcher selects at ${hook.event}`,
+      ];
     });
     if (problems.length === 0) return;
     const message = `Some hooks guard no tool: ${problems.join(', and ')}.`;
@@ -116,11 +131,17 @@ export class NameCheck {
 
   /** True if a hook runs for a tool, or for one of a server that is not connected yet. */
   private selectsOne(hook: ShellHook, tools: readonly CheckedTool[]): boolean {
-    const { event, names, matcher = '' } = hook;
-    const isAwaited = this.host
-      .toolPrefixes()
-      .some((prefix) => [matcher, ...names].some((text) => text.includes(prefix)));
-    return isAwaited || tools.some(({ name: tool }) => isMatched(hook, { event, tool }, this.system.toolNames));
+    const { names, matcher = '', condition = '' } = hook;
+    const isAwaited = (prefix: string) =>
+      [matcher, condition, ...names].some((text) => text.includes(prefix)) || this.selects(hook, prefix);
+    return tools.some(({ name }) => this.selects(hook, name)) || this.host.toolPrefixes().some(isAwaited);
+  }
+
+  private selects(hook: ShellHook, tool: string): boolean {
+    const { toolNames, workspaceDir } = this.system;
+    if (!isMatched(hook, { event: hook.event, tool }, toolNames)) return false;
+    // A rule covers a call with unknown arguments if it covers the name of the tool.
+    return hook.covers?.({ names: namesOf(tool, hook, toolNames), args: undefined, workspaceDir }) ?? true;
   }
 
   /** Reports mapped tools without an argument that hooks of the dialect read, in one warning. */
@@ -181,15 +202,17 @@ function missingFields(tool: CheckedTool, dialect: HookDialect, toolNames: ToolN
 
 /** Returns a problem if a hook names tools of another program; undefined otherwise. */
 function namedTools(
-  hook: Pick<ShellHook, 'dialect' | 'dialectEvent' | 'event' | 'matcher'>,
-): { level: HookDiagnostic['level']; problem: string } | undefined {
-  const { dialect, matcher = '*' } = hook;
+  hook: Pick<ShellHook, 'dialect' | 'dialectEvent' | 'event' | 'matcher' | 'condition'>,
+): UnnamedTools | undefined {
+  const { dialect, matcher = '*', condition = '*' } = hook;
   if (!dialectOf(dialect).hasForeignTools) return undefined;
   const { tools } = namedEventOf(hook) ?? {};
   if (tools === 'mcp') return undefined;
   if (tools !== undefined) {
     return { level: 'error', problem: `its hooks at ${hook.dialectEvent} are for the ${dialect} tool ${tools}.` };
   }
-  const isNamed = isToolEvent(hook.event) && !/^(?:\*|\.\*|mcp_.*|MCP:.*|)$/.test(matcher.trim());
-  return isNamed ? { level: 'warning', problem: `its matchers name tools of ${dialect}.` } : undefined;
+  const isNamed = [matcher, condition].some((text) => !/^(?:\*|\.\*|mcp_.*|MCP:.*|)$/.test(text.trim()));
+  return isToolEvent(hook.event) && isNamed
+    ? { level: 'warning', problem: `its hooks name tools of ${dialect}.` }
+    : undefined;
 }

@@ -77,8 +77,10 @@ function serverOf(entry: JsonMap, { http }: EntryTable): HookSettings | string {
   if (http === undefined) return 'it has no server';
   const { [http.url]: url, [http.headers]: given = {}, [http.variables]: variables = [] } = entry;
   const address = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined;
-  if (address === undefined || !/^https?:$/.test(address.protocol) || address.username + address.password !== '')
-    return `\`${http.url}\` must be an http: or https: URL without a user name, got ${JSON.stringify(url)}`;
+  if (address === undefined || !/^https?:$/.test(address.protocol) || address.username + address.password !== '') {
+    const shown = typeof url === 'string' ? url.replace(/\/\/.*@/s, '//…@') : url;
+    return `\`${http.url}\` must be an http: or https: URL without a user name, got ${JSON.stringify(shown)}`;
+  }
   const headers = loose.textMap(given);
   if (!isObject(headers) || !Object.entries(headers).every(isHeader))
     return `\`${http.headers}\` must be an object of names and values of HTTP headers`;
@@ -135,8 +137,18 @@ function folderOf({ scope, source }: HookSource, { startsIn }: HookFacts): strin
 const SECONDARY = ['name', 'timeout', 'env', 'cwd', 'onFailure', 'files', 'reads', 'sensitive', 'exitCodes'] as const;
 
 /**
- * Leaves out and reports an invalid field if the hook is still a guard without it. For example, a wrong time limit must
- * not switch off a guard. A wrong `onFailure` becomes `block`, the safe side.
+ * Returns the value in place of an invalid one, on the safe side. With `files`, an approval must not cover less than the
+ * file asks for, so each value is read as the name of a file.
+ */
+const SAFE: Readonly<Record<string, (value: unknown) => unknown>> = {
+  onFailure: () => 'block',
+  exitCodes: () => true,
+  files: (value) => [value].flat().map((name) => (typeof name === 'string' ? name : JSON.stringify(name))),
+};
+
+/**
+ * Replaces and reports an invalid field if the hook is still a guard without it. For example, a wrong time limit must
+ * not switch off a guard.
  */
 export function withoutBadFields<Settings extends JsonMap>(
   settings: Settings,
@@ -148,8 +160,9 @@ export function withoutBadFields<Settings extends JsonMap>(
     if (kept[field] === undefined) continue;
     const [problem] = memberProblems({ [field]: kept[field] }, { [field]: definitionRules[field] });
     if (problem === undefined) continue;
-    kept[field] = field === 'onFailure' ? 'block' : undefined;
-    const message = `A hook at ${at} runs with the default of \`${field}\`: ${problem}.`;
+    kept[field] = SAFE[field]?.(kept[field]);
+    const value = kept[field] === undefined ? 'its default' : JSON.stringify(kept[field]);
+    const message = `A hook at ${at} runs with ${value} as \`${field}\`: ${problem}.`;
     reportOn(source, { level: 'warning', code: 'field-invalid', message });
   }
   return kept as Settings;

@@ -77,7 +77,7 @@ function compileMatcher(given: string | undefined, dialect: HookDialect = 'nativ
   const written = given?.trim() ?? '';
   if (written === '' || written === '*') return { matches: () => true, pattern: undefined, names: [] };
   const matcher = MATCHERS[kindOf(dialect)](written);
-  if (LIST.test(matcher)) return exactly(matcher.split(/[,|]/));
+  if (LIST.test(matcher)) return exactly(matcher);
   try {
     const pattern = new LinearPattern(matcher);
     return { matches: (names) => names.some((name) => pattern.test(name)), pattern, names: [] };
@@ -91,8 +91,10 @@ function kindOf(dialect: HookDialect): MatcherKind {
   return hooks === undefined ? 'names-or-pattern' : known(hooks.matcher, 'pattern');
 }
 
-function exactly(list: readonly string[]): CompiledMatcher {
-  const wanted = new Set(list.map((name) => name.trim()).filter((name) => name !== ''));
+function exactly(list: string): CompiledMatcher | string {
+  const wanted = new Set(list.split(/[,|]/).map((name) => name.trim()));
+  wanted.delete('');
+  if (wanted.size === 0) return `\`matcher\` must name a tool, or be "*" for every tool, got ${JSON.stringify(list)}`;
   return { matches: (names) => names.some((name) => wanted.has(name)), pattern: undefined, names: [...wanted] };
 }
 

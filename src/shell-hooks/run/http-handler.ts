@@ -19,21 +19,22 @@ const MOST_BYTES = 1_048_576;
 
 /**
  * Sends an event to an HTTP handler. Returns the response in the form of a program that ended, so that the rules for
- * answers, limits and failures are the same. Follows no redirect. Never rejects.
+ * answers, limits and failures are the same. A response with another status, or a part of a response, is the output of a
+ * hook that failed, because a refusal in it counts. Follows no redirect. Never rejects.
  */
 export async function postEvent(request: HandlerRequest) {
   const { signal, timeoutMs, clock } = request;
   const startedAt = clock.now();
   const ended = createDeferred<'timed-out' | 'aborted'>();
   const stop = new AbortController();
+  const chunks: Uint8Array[] = [];
   const timer = clock.setTimeout(() => ended.resolve('timed-out'), timeoutMs);
   const release = onAbort(signal, () => ended.resolve('aborted'));
   if (signal?.aborted) ended.resolve('aborted');
   try {
-    const sent = answerOf(request, stop.signal).catch((error: unknown) => failed(describeError(error)));
-    const outcome = await Promise.race([sent, ended.promise]);
-    const durationMs = clock.now() - startedAt;
-    return typeof outcome === 'string' ? { ...EMPTY, outcome, durationMs } : { ...EMPTY, ...outcome, durationMs };
+    const sent = send(request, { signal: stop.signal, chunks }).catch((error: unknown) => failed(withCause(error)));
+    const ending = await Promise.race([sent, ended.promise.then((outcome) => ({ outcome }))]);
+    return { ...EMPTY, ...ending, ...outputOf(chunks), durationMs: clock.now() - startedAt };
   } finally {
     stop.abort();
     clock.clearTimeout(timer);
@@ -54,25 +55,43 @@ const EMPTY = {
   stoppedByHost: false,
 } satisfies Omit<ProcessResult, 'durationMs'>;
 
-type Answer = Partial<ProcessResult>;
+type Ending = Pick<ProcessResult, 'outcome'> & Partial<ProcessResult>;
 
-function failed(message: string): Answer {
+function failed(message: string): Ending {
   const hint = 'Check the URL of the hook and its server.';
   return { outcome: 'spawn-failed', exitCode: null, failure: { code: 'other', message, hint } };
 }
 
-async function answerOf(request: HandlerRequest, signal: AbortSignal): Promise<Answer> {
-  const { url, handler, body, fetch: send = fetch } = request;
-  const response = await send(url, {
+/** Returns the message of an error with its cause, because `fetch` itself only says "fetch failed". */
+function withCause(error: unknown): string {
+  const { cause } = Object(error);
+  return cause === undefined ? describeError(error) : `${describeError(error)}: ${describeError(cause)}`;
+}
+
+/** Sends the request, and collects the body of the response in `chunks`. */
+async function send(
+  { url, handler, body, fetch: request = fetch }: HandlerRequest,
+  { signal, chunks }: { readonly signal: AbortSignal; readonly chunks: Uint8Array[] },
+): Promise<Ending> {
+  const response = await request(url, {
     method: 'POST',
     redirect: 'manual',
     headers: { ...headersOf(handler), 'content-type': 'application/json' },
     body: await body,
     signal,
   });
-  if (!response.ok) return failed(`The server of the hook answered with status ${response.status}`);
-  const { text, isCut } = await readBody(response);
-  return { stdout: text, stdoutTruncated: isCut };
+  let length = 0;
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > MOST_BYTES) break;
+  }
+  return response.ok ? { outcome: 'exited' } : failed(`The server of the hook answered with status ${response.status}`);
+}
+
+function outputOf(chunks: readonly Uint8Array[]): Pick<ProcessResult, 'stdout' | 'stdoutTruncated'> {
+  const bytes = Buffer.concat(chunks);
+  return { stdout: bytes.toString('utf8', 0, MOST_BYTES), stdoutTruncated: bytes.length > MOST_BYTES };
 }
 
 /** Replaces the listed variables in the values of headers. Every other variable becomes an empty string. */
@@ -86,15 +105,4 @@ function headersOf({ headers, variables }: HttpHandler): Record<string, string> 
       ),
     ]),
   );
-}
-
-async function readBody({ body }: Response): Promise<{ readonly text: string; readonly isCut: boolean }> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > MOST_BYTES) break;
-  }
-  return { text: Buffer.concat(chunks).toString('utf8', 0, MOST_BYTES), isCut: length > MOST_BYTES };
 }

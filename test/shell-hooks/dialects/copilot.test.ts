@@ -105,7 +105,7 @@ test.each([
     title: 'exit code 1',
     text: `echo '{"permissionDecision":"allow"}'; exit 1`,
     runs: 0,
-    shown: 'the hook failed',
+    shown: 'the hook failed: It exited with code 1',
   },
   {
     title: 'deny together with exit code 1',

@@ -1,4 +1,5 @@
 import { calls, says } from 'keelson/testing';
+import type { ApprovalRequest } from 'keelson/trust';
 import { expect, test } from 'vitest';
 import { agentWith, countingTool, hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
@@ -7,11 +8,14 @@ const lab = useHookLab();
 /** Runs a call under the hooks of a file. Returns how often the tool ran, and the codes of the diagnostics. */
 async function guarded(dialect: 'claude' | 'cursor' | 'native', path: string, content: object) {
   lab.write(path, `\uFEFF${JSON.stringify(content)}`);
-  const hooks = hooksIn(lab, { discover: [dialect], toolNames: { [dialect]: {} }, approve: () => true });
+  const asked: unknown[] = [];
+  const approve = ({ files }: ApprovalRequest) => asked.push(...files.map((file) => file.path)) >= 0;
+  const hooks = hooksIn(lab, { discover: [dialect], toolNames: { [dialect]: {} }, approve });
   const { tool, inputs } = countingTool('look');
   const { agent } = agentWith(lab, hooks, { script: [calls('look', {}), says('ok')], tools: [tool] });
   await agent.run('go');
-  return { ran: inputs.length, codes: hooks.status().diagnostics.map(({ code }) => code) };
+  const { diagnostics, guards } = hooks.status();
+  return { ran: inputs.length, codes: diagnostics.map(({ code }) => code), asked, guards };
 }
 
 const fields = [
@@ -23,6 +27,8 @@ const fields = [
   { onFailure: 'BLOCK' },
   { onFailure: 'maybe' },
   { matcher: null },
+  { exitCodes: 'yes' },
+  { reads: 'PATH' },
 ];
 
 test.each(fields)('a guard with %j keeps its place in a file of Claude Code', async (field) => {
@@ -46,12 +52,40 @@ test('a field that is not used is reported, and a wrong `onFailure` blocks', asy
   const hook = { command: 'exit 3', timeout: [], failClosed: 'True' };
   const failing = { type: 'command', command: 'exit 3', timeout: 5, onFailure: 'maybe' };
 
-  expect(await guarded('cursor', '.cursor/hooks.json', { hooks: { preToolUse: [hook] } })).toEqual({
+  expect(await guarded('cursor', '.cursor/hooks.json', { hooks: { preToolUse: [hook] } })).toMatchObject({
     ran: 0,
     codes: ['field-invalid', 'timeout-default'],
   });
-  expect(await guarded('claude', '.claude/settings.json', { hooks: { PreToolUse: [{ hooks: [failing] }] } })).toEqual({
+  expect(
+    await guarded('claude', '.claude/settings.json', { hooks: { PreToolUse: [{ hooks: [failing] }] } }),
+  ).toMatchObject({
     ran: 0,
     codes: ['field-invalid'],
+  });
+});
+
+const guardWith = (files: unknown) => ({
+  hooks: { before_tool: [{ name: 'g', command: 'sh', args: ['-c', 'exit 0'], onFailure: 'block', files }] },
+});
+
+test.each([['rules.txt'], [['rules.txt', 5]]])(
+  'the approval covers each file of a wrong `files`: %j',
+  async (files) => {
+    lab.write('rules.txt', 'deny');
+    lab.write('5', '');
+    const expected = [files].flat().map(String).sort();
+
+    expect(await guarded('native', '.keelson/hooks.json', guardWith(files))).toMatchObject({
+      ...{ ran: 1, asked: expected, guards: [{ state: 'active' }], codes: ['field-invalid'] },
+    });
+  },
+);
+
+test('a guard whose approved `files` become unreadable blocks', async () => {
+  lab.write('rules.txt', 'deny');
+  expect(await guarded('native', '.keelson/hooks.json', guardWith(['rules.txt']))).toMatchObject({ ran: 1, codes: [] });
+
+  expect(await guarded('native', '.keelson/hooks.json', guardWith({ file: 'rules.txt' }))).toMatchObject({
+    ...{ ran: 0, asked: [], guards: [{ state: 'blocked' }] },
   });
 });

@@ -17,6 +17,10 @@ test.each([undefined, '', '*', ' '])('the matcher %j matches everything', (match
   expect(matches(matcher, 'anything')).toBe(true);
 });
 
+test.each([',', '|', ' , | '])('the matcher %j, a list without names, is refused', (matcher) => {
+  expect(() => compiled(matcher)).toThrow('`matcher` must name a tool, or be "*" for every tool');
+});
+
 test('B23: a name matches only itself', () => {
   expect(matches('Edit', 'Edit')).toBe(true);
   expect(matches('Edit', 'MultiEdit')).toBe(false);

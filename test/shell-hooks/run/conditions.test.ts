@@ -1,3 +1,4 @@
+import type { LifecycleLoader } from 'keelson';
 import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';
@@ -11,7 +12,7 @@ async function runCommand(groups: readonly object[], text: string) {
   const bash = countingTool('run_command');
   const script = [calls('run_command', { command: text }), says('ok')];
   await agentWith(lab, hooks, { script, tools: [bash.tool] }).agent.run('go');
-  return { inputs: bash.inputs, diagnostics: hooks.status().diagnostics };
+  return { inputs: bash.inputs, ...hooks.status() };
 }
 
 const refuse = 'echo no >&2; exit 2';
@@ -34,6 +35,54 @@ describe('a hook with `if`', () => {
     expect(diagnostics).toMatchObject([{ level: 'error', code: 'hook-unsupported' }]);
     expect(diagnostics[0]?.message).toContain('must be one permission rule');
   });
+
+  test.each([
+    ['a wrong name', { matcher: 'Bash', if: 'bash(git push *)' }],
+    ['the name of a tool that is not mapped', { matcher: '*', if: 'Shell(git push *)' }],
+    ['a tool that the matcher does not select', { matcher: 'Bash', if: 'Write(*.ts)' }],
+  ])('is reported as an error of the guard if its rule has %s', async (_title, { matcher, if: rule }) => {
+    const { guards, diagnostics } = await runCommand([{ matcher, ...command(refuse, { if: rule }) }], 'git push');
+
+    const problem = `the rule \`${rule}\` of hook "claude:PreToolUse#1" covers no tool that its matcher selects`;
+    expect(diagnostics).toMatchObject([{ level: 'error', code: 'matcher-unknown' }]);
+    expect(diagnostics[0]?.message).toContain(problem);
+    expect(guards).toMatchObject([{ state: 'error', reason: 'its matcher and its rule select no tool of the agent' }]);
+  });
+
+  test('is reported at an event without a tool, where it never runs', async () => {
+    const hooks = claudeHooks(lab, { UserPromptSubmit: [command(refuse, { if: 'Bash(git push *)' })] });
+    await agentWith(lab, hooks, { script: [says('ok')], tools: [countingTool('run_command').tool] }).agent.run('go');
+
+    expect(hooks.status().diagnostics).toMatchObject([{ level: 'error', code: 'matcher-unknown' }]);
+    expect(hooks.status().guards).toMatchObject([{ state: 'error' }]);
+  });
+
+  test('is reported once for its file, without `toolNames`', async () => {
+    const groups = [{ matcher: '*', ...command(refuse, { if: 'Bash(git push *)' }) }];
+    const hooks = claudeHooks(lab, { PreToolUse: groups }, { toolNames: {} });
+    const script = [calls('run_command'), says('ok')];
+    await agentWith(lab, hooks, { script, tools: [countingTool('run_command').tool] }).agent.run('go');
+
+    expect(hooks.status().diagnostics).toMatchObject([{ level: 'warning', code: 'tools-unnamed' }]);
+    expect(hooks.status().guards).toMatchObject([{ state: 'error' }]);
+  });
+
+  test.each(['Edit(*.ts)', 'Bash', '*', 'mcp__sea', 'mcp__sea__look', 'mcp__*'])(
+    'is not reported if its rule %s covers a tool, or one of a server that is not connected',
+    async (rule) => {
+      const hooks = claudeHooks(lab, { PreToolUse: [{ matcher: '*', ...command('true', { if: rule }) }] });
+      const sea: LifecycleLoader = {
+        name: 'sea',
+        load: (host) => void host.use({ tools: { revision: 0, list: () => [], prefixes: () => ['mcp__sea__'] } }),
+      };
+      const tools = ['run_command', 'write_file'].map((name) => countingTool(name).tool);
+      const script = [calls('run_command'), says('ok')];
+      await agentWith(lab, hooks, { script, tools, loaders: [hooks, sea] }).agent.run('go');
+
+      expect(hooks.status().diagnostics.filter(({ code }) => code === 'matcher-unknown')).toEqual([]);
+      expect(hooks.status().guards).toMatchObject([{ state: 'active' }]);
+    },
+  );
 
   test('is tested with the arguments that an earlier hook has changed', async () => {
     const output = { hookSpecificOutput: { permissionDecision: 'allow', updatedInput: { command: 'git push' } } };

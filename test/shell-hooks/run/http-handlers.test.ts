@@ -42,7 +42,8 @@ async function guarded(handler: object, options: object = {}) {
   });
   const { messages } = await agent.run('go');
   const { diagnostics } = hooks.status();
-  return { ran: inputs.length, text: JSON.stringify(messages), codes: diagnostics.map(({ code }) => code) };
+  const [codes, problems] = [diagnostics.map(({ code }) => code), diagnostics.map(({ message }) => message).join()];
+  return { ran: inputs.length, text: JSON.stringify(messages), codes, problems };
 }
 
 const json = (value: object) => (response: ServerResponse) => void response.end(JSON.stringify(value));
@@ -105,12 +106,53 @@ test.each([
   expect(seen).toHaveLength(2);
 });
 
-test('an empty answer passes, and one that is too long to read refuses', async () => {
+test.each([
+  ['another status', (response: ServerResponse) => void response.writeHead(403).end(JSON.stringify(denial))],
+  ['a redirect', (response: ServerResponse) => void response.writeHead(302).end(JSON.stringify(denial))],
+  [
+    'a lost connection',
+    (response: ServerResponse) => void response.write(JSON.stringify(denial), () => response.destroy()),
+  ],
+])('a refusal counts with %s', async (_what, answer) => {
+  const { url } = await guardServer(answer);
+  const { ran, text } = await guarded({ url });
+
+  expect([ran, text.includes('not here')]).toEqual([0, true]);
+});
+
+test('a refusal counts if the answer does not end', async () => {
+  const clock = fakeClock();
+  const chunks = [new TextEncoder().encode(JSON.stringify(denial))];
+  // The second chunk is requested after the first one was read.
+  const pull = (controller: ReadableStreamDefaultController) => {
+    const chunk = chunks.shift();
+    if (chunk === undefined) clock.advance(2_000);
+    else controller.enqueue(chunk);
+  };
+  const send = async () => new Response(new ReadableStream({ pull }, { highWaterMark: 0 }));
+  const { ran } = await guarded(
+    { url: 'http://guard.example/', timeout: 2 },
+    { machine: { clock, fetch: send, logger: lab.logger } },
+  );
+
+  expect(ran).toBe(0);
+});
+
+test('a failed connection is reported with its cause', async () => {
+  const { url } = await guardServer((response) => void response.socket?.destroy());
+
+  expect((await guarded({ url })).problems).toMatch(/fetch failed: \w/);
+});
+
+test('an empty answer passes, and one that is too long to read refuses, with any status', async () => {
   const empty = await guardServer((response) => void response.end());
   const long = await guardServer((response) => void response.end('x'.repeat(1_100_000)));
 
   expect(await guarded({ url: empty.url })).toMatchObject({ ran: 1, codes: [] });
+  const failed = await guardServer((response) => void response.writeHead(500).end('x'.repeat(1_100_000)));
+
   expect(await guarded({ url: long.url })).toMatchObject({ ran: 0 });
+  expect(await guarded({ url: failed.url })).toMatchObject({ ran: 0 });
 });
 
 test('a server that does not answer fails at the time limit', async () => {
@@ -127,10 +169,13 @@ test('a server that does not answer fails at the time limit', async () => {
 
 test.each([
   ['ftp://example.com/', {}],
-  ['http://me:pw@example.com/', {}],
+  ['http://me:hidden@example.com/', {}],
   ['guard', {}],
   ['https://example.com/', { headers: { 'A\nB': 'x' } }],
   ['https://example.com/', { allowedEnvVars: 'TOKEN' }],
 ])('refuses a handler with %s and %j', async (url, more) => {
-  expect(await guarded({ url, ...more })).toMatchObject({ ran: 1, codes: ['hook-unsupported'] });
+  const { ran, codes, problems } = await guarded({ url, ...more });
+
+  expect([ran, codes]).toEqual([1, ['hook-unsupported']]);
+  expect(problems).not.toContain('hidden');
 });
