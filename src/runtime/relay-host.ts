@@ -20,7 +20,7 @@ export class RelayHost implements LoaderHost {
   private readonly relayed = new Map<() => void, Relayed>();
   private readonly hosts = new Set<LoaderHost>();
   /** Never aborted. An aborted hook decides nothing, but the guards of a closed runtime still refuse. */
-  readonly signal = new AbortController().signal;
+  readonly signal: AbortSignal = new AbortController().signal;
 
   constructor(readonly logger: Logger) {}
 
