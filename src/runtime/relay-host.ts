@@ -19,13 +19,10 @@ export class RelayHost implements LoaderHost {
   readonly agent = 'runtime';
   private readonly relayed = new Map<() => void, Relayed>();
   private readonly hosts = new Set<LoaderHost>();
-  private readonly controller = new AbortController();
+  /** Never aborted. An aborted hook decides nothing, but the guards of a closed runtime still refuse. */
+  readonly signal: AbortSignal = new AbortController().signal;
 
   constructor(readonly logger: Logger) {}
-
-  get signal(): AbortSignal {
-    return this.controller.signal;
-  }
 
   tools(): readonly Tool[] {
     return [...this.hosts].flatMap((host) => host.tools());
@@ -91,10 +88,9 @@ export class RelayHost implements LoaderHost {
     };
   }
 
-  close(): void {
-    this.controller.abort();
-    this.hosts.clear();
-    for (const remove of [...this.relayed.keys()]) remove();
+  /** Removes the lifecycles of the loaders from each agent, except the ones that `stays` selects. */
+  close(stays: (lifecycle: AgentLifecycle<never>) => boolean): void {
+    for (const [remove, { lifecycle }] of [...this.relayed]) if (!stays(lifecycle)) remove();
   }
 }
 

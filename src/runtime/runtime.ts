@@ -8,6 +8,7 @@ import { resolveManifestOptions } from '../manifest/options.js';
 import { type McpServerStatus, type McpServers, mcpServers } from '../mcp/mcp.js';
 import { workspaceRoots } from '../process/files/workspace.js';
 import { isHandled } from '../process/host-exit.js';
+import { ProcessQueue } from '../shell-hooks/run/process-queue.js';
 import { type GuardStatus, type ShellHooks, type ShellHooksStatus, shellHooks } from '../shell-hooks/shell-hooks.js';
 import type { SessionStore } from '../state/session-store.js';
 import { FileSessionStore } from '../stores/file/file.js';
@@ -66,7 +67,10 @@ export interface Runtime {
    * reload after it. Rejects with a RuntimeClosedError if the runtime is closed.
    */
   reload(): Promise<RuntimeReload>;
-  /** Ends every process and connection. Agents that are still open lose the runtime's tools, hooks and skills. */
+  /**
+   * Ends every process and connection. Agents that are still open lose the runtime's tools and skills, and its hooks
+   * fail: a guard with `onFailure: 'block'` refuses.
+   */
   close(): Promise<void>;
   /** Same as `close()`. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -200,7 +204,9 @@ class LoadedRuntime implements Runtime {
     ignoreSignals(this);
     this.closed.promise.catch(() => {});
     this.closed.reject(new RuntimeClosedError());
-    this.host.close();
+    ProcessQueue.of(this.host.signal).isClosed = true;
+    // Hooks stay: they fail from now on, so that a guard with `onFailure: 'block'` refuses.
+    this.host.close(({ name }) => name?.startsWith('shell-hooks') === true);
     await this.extensions.close?.();
   }
 

@@ -14,7 +14,8 @@ export interface GuardStatus {
   readonly extension?: string | undefined;
   /**
    * `active`: it runs at each event that its matcher selects. `in-doubt`: it runs for every tool. `blocked`: it is not
-   * approved, has changed, has no program, or belongs to a package that is not active. `error`: it never runs.
+   * approved, has changed, has no program, or belongs to a package that is not active or a runtime that is closed.
+   * `error`: it never runs.
    */
   readonly state: 'active' | 'in-doubt' | 'blocked' | 'error';
   /** Why it is not `active`. */
@@ -65,9 +66,11 @@ export class Guards {
   private statusOf(hook: ShellHook): GuardStatus {
     const { name, event, source, extension, pattern, background } = hook;
     const guard = { name, event, source, extension };
-    const denial = this.system.approvals.denial(hook);
+    const { approvals, queue } = this.system;
+    const denial = approvals.denial(hook);
     const dead = background ? 'nobody waits for its answer, so it refuses nothing' : this.nameCheck.deadReason(hook);
     if (denial !== undefined) return { ...guard, state: 'blocked', reason: `${denial.message} (${denial.reason})` };
+    if (queue.isClosed) return { ...guard, state: 'blocked', reason: 'the runtime is closed' };
     if (dead !== undefined) return { ...guard, state: 'error', reason: dead };
     if (pattern?.unsupported !== undefined) return { ...guard, state: 'in-doubt', reason: pattern.unsupported };
     return { ...guard, state: 'active' };

@@ -172,7 +172,7 @@ class ContentGate implements TrustGate {
     if (fingerprint.digest !== digest) return changed();
     const now = await this.approvals.lookUp(fingerprint);
     // The approval was revoked after the decision. Denies without a prompt, because the program is about to start.
-    if (now === undefined) return deny(fingerprint, { reason: 'no-approver', approvedBefore: false });
+    if (now === undefined) return deny(fingerprint, { reason: 'no-approver', approvedBefore: true });
     if (!now.allowed) return now;
     const snapshot = fingerprint.root === undefined ? undefined : await openSnapshot(fingerprint, this.settings.place);
     if (fingerprint.root !== undefined && snapshot === undefined) return changed();

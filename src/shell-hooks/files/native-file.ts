@@ -64,7 +64,7 @@ function timeoutOf({ timeout }: JsonMap, source: HookSource, path: string): numb
 
 function entryOf(entry: unknown, event: HookEvent | undefined, source: HookSource): HookRegistration[] {
   const refuse = (problem: string) => {
-    const hook = isObject(entry) && typeof entry.name === 'string' ? entry.name : undefined;
+    const hook = isObject(entry) ? nameIn(entry) : undefined;
     reportOn(source, { level: 'error', code: 'hook-invalid', message: `A hook was left out: ${problem}.`, hook });
     return [];
   };
@@ -73,22 +73,35 @@ function entryOf(entry: unknown, event: HookEvent | undefined, source: HookSourc
     return refuse(`\`event\` must be "${event}", the key of its list, got ${JSON.stringify(entry.event)}`);
   }
   const { description: _description, ...definition } = entry;
-  const unknown = Object.keys(definition).find((key) => !Object.hasOwn(definitionRules, key));
-  if (unknown !== undefined) return refuse(unknownName('setting', unknown, Object.keys(definitionRules)));
   const { scope, extension, root } = source;
   const at = String(event ?? entry.event);
-  const { name, ...settings } = loose.object(definition);
+  const { name, ...settings } = loose.object(withoutUnknown(definition, source, at));
   const named = { name, event, ...withoutBadFields(settings, source, at) } as unknown as HookRegistration;
   return [{ ...named, scope, extension, root, source: source.source, dialect: 'native' }];
 }
 
+function nameIn({ name }: JsonMap): string | undefined {
+  return typeof name === 'string' ? name : undefined;
+}
+
+/** Leaves out and reports each unknown setting, so that such a setting does not switch off a guard. */
+function withoutUnknown(definition: JsonMap, source: HookSource, at: string): JsonMap {
+  const known = Object.keys(definitionRules);
+  for (const key of Object.keys(definition)) {
+    if (known.includes(key)) continue;
+    const message = `A hook at ${at} has a setting without effect: ${sentence(unknownName('setting', key, known))}`;
+    reportOn(source, { level: 'warning', code: 'key-ignored', message, hook: nameIn(definition) });
+  }
+  return Object.fromEntries(Object.entries(definition).filter(([key]) => known.includes(key)));
+}
+
 function refuseEvent(source: HookSource, key: string): void {
   const problem = isHookEvent(key) ? `\`hooks.${key}\` must be an array` : unknownName('event', key, HOOK_EVENTS);
-  reportOn(source, {
-    level: 'error',
-    code: 'event-unknown',
-    message: `Hooks were left out: ${problem}${problem.endsWith('?') ? '' : '.'}`,
-  });
+  reportOn(source, { level: 'error', code: 'event-unknown', message: `Hooks were left out: ${sentence(problem)}` });
+}
+
+function sentence(problem: string): string {
+  return problem.endsWith('?') ? problem : `${problem}.`;
 }
 
 function ignore(source: HookSource, key: string): void {

@@ -39,10 +39,11 @@ export class HookApprovals {
     return this.denials.get(hook);
   }
 
-  /** Updates `denial`. Asks nobody. */
-  async check(hook: ShellHook): Promise<void> {
+  /** Decides on a hook and updates `denial`. Asks nobody. Returns undefined if the gate has no `check`. */
+  async check(hook: ShellHook): Promise<TrustDecision | undefined> {
     const decision = await this.gate.check?.(trustItemOf(hook, this.workspaceDir));
     if (decision !== undefined) this.note(hook, decision);
+    return decision;
   }
 
   /** Returns the program to start, or a denial. The result is valid for one immediate start. */

@@ -37,6 +37,12 @@ interface Start extends Waiter {
   readonly waitedMs: number;
 }
 
+/** A hook of a closed runtime fails, so that a guard with `onFailure: 'block'` refuses. */
+const CLOSED: HookProblem = {
+  kind: 'not-started',
+  message: 'It did not start because the runtime is closed',
+  hint: 'Close the agents before the runtime.',
+};
 const ABORTED: HookProblem = { kind: 'aborted', message: 'It did not start because the operation was aborted' };
 
 /** Runs single hooks: approval, queue, start, and the reading of the result. */
@@ -67,7 +73,8 @@ export class HookExecutor {
     try {
       const isTested = approvals.mayTest(hook);
       // Prompts happen before the queue, because other hooks must not wait for an answer of the user.
-      const decision = await approvals.authorize(hook);
+      const known = queue.isClosed ? await approvals.check(hook) : undefined;
+      const decision = known ?? (await approvals.authorize(hook));
       if (!decision.allowed) return notStarted(hook, denialOf(decision), 0);
       const timeoutMs = hook.timeout ?? this.system.timeoutMs;
       const { type, waitedMs } = await queue.enter({ timeoutMs, signal: waiter.signal, clock });
@@ -76,6 +83,7 @@ export class HookExecutor {
         return notStarted(hook, { status: 'failed', problem }, waitedMs);
       }
       try {
+        if (queue.isClosed) return notStarted(hook, { status: 'failed', problem: CLOSED }, waitedMs);
         const left = Math.max(1, timeoutMs - waitedMs);
         return await this.start(hook, progress, { ...waiter, isTested, timeoutMs: left, waitedMs });
       } finally {

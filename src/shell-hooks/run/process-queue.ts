@@ -24,6 +24,8 @@ const queues = new WeakMap<AbortSignal, ProcessQueue>();
 
 /** Limits how many hook processes run at once. Waiting hooks enter in the order in which they arrived. */
 export class ProcessQueue {
+  /** True once the runtime of the loaders is closed. No further hook starts then. */
+  isClosed = false;
   private running = 0;
   private readonly waiting = new Set<() => void>();
   private limit: number | undefined = undefined;

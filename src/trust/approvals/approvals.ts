@@ -22,8 +22,8 @@ export class Approvals {
   /** Answers of this process that are not in the store: refusals, and approvals that could not be stored. */
   private readonly answers = new Map<string, Answer>();
   /**
-   * Content that this process has seen approved. It counts as approved before, even if another process replaces the
-   * approval.
+   * Content that this process has seen approved. It counts as approved before, even if its approval is revoked or
+   * replaced, by this process or another one.
    */
   private readonly found = new Set<string>();
   private readonly open = new Map<string, Promise<void>>();
@@ -107,9 +107,7 @@ export class Approvals {
 
   async forget(digest: string): Promise<number> {
     // Cleared first: these answers exist if the store failed before, and the store may fail again.
-    for (const known of [this.answers, this.found]) {
-      for (const key of known.keys()) if (key.startsWith(digest)) known.delete(key);
-    }
+    for (const key of this.answers.keys()) if (key.startsWith(digest)) this.answers.delete(key);
     const gone = await this.store.revoke(digest);
     await removeSnapshot(digest, this.settings.place.stateDir);
     return gone.length;

@@ -48,6 +48,15 @@ test.each(fields)('a guard with %j keeps its place in a native file', async (fie
   );
 });
 
+test('a guard with an unknown field keeps its place in a native file, and the field is reported', async () => {
+  const guard = { name: 'g', command: 'sh', args: ['-c', 'exit 2'], exitCodes: true, enabled: false };
+
+  expect(await guarded('native', '.keelson/hooks.json', { hooks: { before_tool: [guard] } })).toEqual({
+    ran: 0,
+    codes: ['key-ignored'],
+  });
+});
+
 test('a field that is not used is reported, and a wrong `onFailure` blocks', async () => {
   const hook = { command: 'exit 3', timeout: [], failClosed: 'True' };
   const failing = { type: 'command', command: 'exit 3', timeout: 5, onFailure: 'maybe' };

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { HookRegistry, type Spawn } from 'keelson/shell-hooks';
+import { HookRegistry, type ShellHooks, type Spawn } from 'keelson/shell-hooks';
 import { calls, says } from 'keelson/testing';
 import { createTrustGate, type TrustGate } from 'keelson/trust';
 import { expect, test } from 'vitest';
@@ -75,8 +75,7 @@ test('C13: ignores and reports trust settings and timeouts of a workspace file',
 
   expect(runs()).toBe(0);
   expect(hooks.status().diagnostics.map(({ level, code }) => [level, code])).toEqual([
-    ...Array.from({ length: 6 }, () => ['warning', 'key-ignored']),
-    ['error', 'hook-invalid'],
+    ...Array.from({ length: 7 }, () => ['warning', 'key-ignored']),
   ]);
   const late = lab.logs.map(({ message }) => message).join('\n');
   expect(late).toContain('`hooks.timeout` is ignored in a file of the workspace');
@@ -237,18 +236,24 @@ test('C26: status starts no process and prompts nobody', async () => {
   expect([asked, runs(), listed.map(({ name, scope }) => [name, scope])]).toEqual([[], 0, [['evil', 'workspace']]]);
 });
 
-test('a revoked approval is no longer valid', async () => {
-  lab.write('guard.sh', RUN);
-  let answer = true;
-  const { asked, start } = workspaceHook({}, () => answer);
-  const hooks = start();
-  await hooks.runner.runEvent(occasion);
-  answer = false;
+test.each<[string, (hooks: ShellHooks, digest: string) => Promise<number>]>([
+  ['this process', (hooks, digest) => hooks.revoke(digest)],
+  ['another process', (_hooks, digest) => createTrustGate({ workspaceDir: lab.workspace }).revoke(digest)],
+])(
+  'an approval that %s revokes is no longer valid, and a guard with `onFailure: "block"` refuses',
+  async (_who, revoke) => {
+    lab.write('guard.sh', RUN);
+    let answer = true;
+    const { asked, start } = workspaceHook({ onFailure: 'block' }, () => answer);
+    const hooks = start();
+    await hooks.runner.runEvent(occasion);
+    answer = false;
 
-  expect(await hooks.revoke(asked[0]?.digest ?? '')).toBe(1);
-  expect((await hooks.runner.runEvent(occasion)).outcomes).toMatchObject([{ status: 'skipped' }]);
-  expect(runs()).toBe(1);
-});
+    expect(await revoke(hooks, asked[0]?.digest ?? '')).toBe(1);
+    for (const _round of [1, 2]) expect(await hooks.runner.runEvent(occasion)).toMatchObject({ cancelledBy: 'guard' });
+    expect([asked.length, runs()]).toEqual([2, 1]);
+  },
+);
 
 test('a workspace hook gets a short list of variables and the ones it declares; a user hook gets no credentials', async () => {
   const env = { OPENAI_API_KEY: 'key', SECRET_TOKEN: 'token', DECLARED: 'yes', LANG: 'C' };

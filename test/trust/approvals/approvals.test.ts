@@ -28,7 +28,7 @@ test('an item whose approval was revoked after the decision is denied without a 
   const decision = allowed(await gate.authorize(place.hook()));
   await gate.revoke(decision.digest ?? '');
 
-  expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'no-approver', approvedBefore: false });
+  expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'no-approver', approvedBefore: true });
   expect(place.asked).toHaveLength(1);
 });
 
