@@ -115,7 +115,7 @@ function execute(call: ToolCall, tool: Tool, checked: StandardResult<unknown>): 
  * use, because most arguments are valid.
  */
 async function executeAgain(call: ToolCall, tool: Tool, given: readonly StandardIssue[]): Promise<unknown> {
-  const { checkAgain } = await import('../output/check-output.js');
+  const { checkAgain } = await import('../../../tools/received-args.js');
   const checked = await checkAgain((value) => tool.check(value), call.input.input, given);
   if (checked.issues === undefined) return execute(call, tool, checked);
   return refusal(`The arguments of "${tool.name}" are not valid: ${describeIssues(checked.issues)}`);
