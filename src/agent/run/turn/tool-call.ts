@@ -1,7 +1,7 @@
 import { describeError, TimeoutExceededError } from '../../../errors.js';
 import { withinTime } from '../../../internal/clock.js';
 import type { Logger } from '../../../internal/logger.js';
-import { copyData } from '../../../internal/plain-data.js';
+import { copyData, isSameData } from '../../../internal/plain-data.js';
 import { type Awaitable, isPromise } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
 import { suspend } from '../../../lifecycle/compose-points.js';
@@ -139,7 +139,7 @@ function finish(call: ToolCall, output: unknown): ToolResult {
  */
 function leaveToCaller({ loop, input, calls, toolName: by }: ToolCall): ToolResult {
   const made = calls.parts.find(({ id }) => id === input.id);
-  if (made?.name !== input.name || made.input !== input.input) {
+  if (made?.name !== input.name || !isSameData(made.input, input.input)) {
     return errorResult(
       'The call was not run: a hook changed its name or arguments, but the caller of the agent has the original call.',
     );
