@@ -21,12 +21,6 @@ import {
 export type Chain = Readonly<ReturnType<typeof compileChain>>;
 
 /**
- * Called for each model call. Returns the function that decides which streamed parts are emitted now. Returns undefined
- * if the text of this call is not delayed.
- */
-export type HoldStream = Exclude<AgentLifecycle['holdStream'], boolean | undefined>;
-
-/**
  * Sorts the lifecycles by priority, and prepares each hook point for the runs. `registered` must be in registration
  * order. `callModel` and `callTool` are the innermost steps of the wrap hooks.
  */
@@ -49,8 +43,7 @@ export function compileChain(
     const found = implementersOf(point.name);
     return found && compose(point, found, core);
   };
-  const holds = entries.map(({ lifecycle }) => lifecycle.holdStream as boolean | HoldStream | undefined);
-  const gates = holds.filter((hold) => typeof hold === 'function');
+  const gates = entries.filter(({ lifecycle }) => typeof lifecycle.holdStream === 'function');
   return {
     /** Set if a lifecycle makes the runs durable. */
     durable: entries.map(({ lifecycle }) => engineOf(lifecycle)).find((engine) => engine !== undefined),
@@ -64,8 +57,8 @@ export function compileChain(
     wrapToolCall: nest(wrapToolCallPoint, callTool),
     afterAgent: thread(afterAgentPoint),
     onError: implementersOf('onError'),
-    /** True if a lifecycle delays all text. Otherwise the `holdStream` functions, or false without any. */
-    holdStream: holds.includes(true) || (gates.length > 0 && gates),
+    /** True if a lifecycle delays all text. Otherwise the lifecycles with a `holdStream` function, or false without any. */
+    holdStream: entries.some(({ lifecycle }) => lifecycle.holdStream === true) || (gates.length > 0 && gates),
   };
 }
 

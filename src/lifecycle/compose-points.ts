@@ -41,7 +41,7 @@ export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
     if (given === undefined) run.record({ type: 'respond', by: entry.name, point, after: result });
     else run.record({ type: 'modify', by: entry.name, point, before: given, after: result });
   },
-  blocked({ entry, point, run }, _request, error) {
+  blocked({ entry, point, run }, error) {
     throw run.end.own(new RejectedError(describeError(error), entry.name, point));
   },
 };
@@ -84,8 +84,9 @@ export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
     if (given !== undefined) run.record({ ...decision, type: 'modify', before: given.content });
     else run.record({ ...decision, type: result.isError ? 'block' : 'respond' });
   },
-  blocked({ entry }, _request, error) {
-    return errorResult(`The call was blocked, because "${entry.name}" failed: ${describeError(error)}`);
+  blocked({ entry }, error, hasCalled) {
+    const outcome = hasCalled ? 'The tool may have run, but its result is withheld' : 'The call was blocked';
+    return errorResult(`${outcome}, because "${entry.name}" failed: ${describeError(error)}`);
   },
 };
 

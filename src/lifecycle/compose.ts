@@ -23,8 +23,11 @@ export interface WrapPoint<Request, Result> {
   recordResult(site: HookSite, request: Request, results: { given: Result | undefined; result: Result }): void;
   /** Returns the id and name of the tool call in a request. */
   callOf?(request: Request): { readonly id: string; readonly name: string };
-  /** Called if a hook with `onFailure: 'block'` failed. Returns the result to use instead, or throws. */
-  blocked(site: HookSite, request: Request, error: unknown): Result;
+  /**
+   * Called if a hook with `onFailure: 'block'` failed. Returns the result to use instead, or throws. `hasCalled` is true
+   * if the hook has called `next`.
+   */
+  blocked(site: HookSite, error: unknown, hasCalled: boolean): Result;
 }
 
 /** Nests the hooks of one hook point around a call. The first hook is the outermost. */
@@ -169,7 +172,7 @@ class WrapCall<Request, Result> {
     const { point, inner } = this.layer;
     this.close();
     if (!this.scope.open) throw error;
-    if (takeFailure(this.site, error)) return point.blocked(this.site, this.request, error);
+    if (takeFailure(this.site, error)) return point.blocked(this.site, error, this.last !== undefined);
     return this.last ?? inner(this.request, this.scope);
   }
 

@@ -1,4 +1,4 @@
-import { TimeoutExceededError } from '../errors.js';
+import { HookResultInvalidError, TimeoutExceededError } from '../errors.js';
 import { type Clock, withinTime } from '../internal/clock.js';
 import type { Logger } from '../internal/logger.js';
 import { type Awaitable, isPromise } from '../internal/promise.js';
@@ -36,14 +36,15 @@ export async function callHostHook(entry: RegisteredLifecycle, hook: HostHookCal
   let pending: Promise<void> | undefined;
   try {
     const returned = (entry.lifecycle[point] as ((input: unknown) => Awaitable<void>) | undefined)?.(input);
-    if (!isPromise(returned)) return;
+    if (!isPromise(returned)) return acceptNothing(point, returned);
     pending = Promise.resolve(returned).finally(() => {
       pending = undefined;
     });
     const settled = stop === undefined ? pending : untilClosed(pending, stop, clock);
     const limit = entry.timeoutMs ?? LIMITS[point];
     const what = `${point} of "${entry.name}"`;
-    await (limit === undefined ? settled : withinTime(settled, new TimeoutExceededError(what, limit), clock));
+    const inTime = limit === undefined ? settled : withinTime(settled, new TimeoutExceededError(what, limit), clock);
+    acceptNothing(point, await inTime);
   } catch (cause) {
     if (pending !== undefined) onAbandon?.(pending);
     if (stop?.stopped && cause === stop.reason) throw cause;
@@ -51,6 +52,17 @@ export async function callHostHook(entry: RegisteredLifecycle, hook: HostHookCal
     if (entry.onFailure !== 'continue') throw error;
     logger.error(error.message, cause);
   }
+}
+
+/**
+ * Throws a HookResultInvalidError if `onInit` or `onSessionStart` returned a value, such as a `reject` action, because
+ * its author expects an effect.
+ */
+function acceptNothing(point: HostHookCall['point'], returned: unknown): void {
+  if (returned === undefined || point === 'onSessionEnd' || point === 'onShutdown') return;
+  const { type } = Object(returned) as { readonly type?: unknown };
+  if (type === 'continue' || type === 'approve') return;
+  throw new HookResultInvalidError(`${point} must return nothing; to refuse, throw an error`, returned);
 }
 
 /** Settles as `pending` does, or rejects with the reason of `stop` after the grace period. */

@@ -11,6 +11,7 @@ import { deniedCall } from '../model/denial.js';
 import { withEditNote } from '../model/edited-call.js';
 import { assertEdit } from '../tools/edit-check.js';
 import { type EditedApproval, isEdit, kindOf, resolveEdit } from '../tools/edited-approval.js';
+import { checkedArgs } from '../tools/received-args.js';
 import type { Tool, ToolResult, ToolRun } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
 import { isRunByCaller } from '../tools/tool-set.js';
@@ -28,12 +29,12 @@ export interface ApprovalOptions<Context = unknown> {
   readonly tools?: readonly string[] | undefined;
   /**
    * Returns true, or a reason for the person, if a call needs approval. If `tools` is also set, a call needs approval
-   * if either option selects it.
+   * if either option selects it. `call.input` has the defaults of the tool's schema.
    */
   readonly when?: ((call: ToolCallRequest<Context>) => Awaitable<boolean | string>) | undefined;
   /**
-   * Decides on a call, with its final arguments. If it returns `undefined` or is not set, the call is suspended. Called
-   * for one call at a time within a run and its nested runs.
+   * Decides on a call. `call.input` has the final arguments, with the defaults of the tool's schema. If `ask` returns
+   * `undefined` or is not set, the call is suspended. Called for one call at a time within a run and its nested runs.
    *
    * `signal` is aborted when the question no longer matters: the run was stopped, or the session received a message
    * with `when: 'now'`, which denies the call.
@@ -95,20 +96,21 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
     beforeModel: names && ((_messages, run) => names.check(run)),
     async wrapToolCall(call, next) {
       if (call.approved || (call.tool === undefined && !call.needsApproval)) return next(call);
-      const need = call.needsApproval === true || (await needOf(call, { tools, when }));
+      const shown = when || ask ? await withReceivedArgs(call) : call;
+      const need = call.needsApproval === true || (await needOf(shown, { tools, when }));
       if (need === false) return next(call);
       const reason = typeof need === 'string' ? need : `"${call.name}" needs approval.`;
       const pending = hookRunOf(call.run)?.onMoment?.({ kind: 'approval', call, reason });
       const refusal = pending === undefined ? undefined : await pending;
       if (refusal !== undefined) return errorResult(deniedCall(refusal));
       const run = call.run as RunContext;
-      const question = () => ask && whileAsking(run, reason, (signal) => ask(call, reason, signal));
+      const question = () => ask && whileAsking(run, reason, (signal) => ask(shown, reason, signal));
       const asking = askInParallel ? question() : inTurn(queues, run, question);
       const answer = (await asking) as ApprovalAnswer | undefined;
       // A call of a tool without `execute` waits for its caller anyway.
       if (answer === undefined)
         return isRunByCaller(call.tool as Tool | undefined) ? next(call) : HookAction.suspend(reason);
-      const decision = isEdit(answer) ? resolveEdit(call, answer) : answer;
+      const decision = isEdit(answer) ? resolveEdit(shown, answer) : answer;
       if (decision === 'approve') return next(call.needsApproval ? { ...call, approved: true } : call);
       if (isEdit(decision)) return runEdited(call, decision, next);
       const why = reasonOf(decision);
@@ -116,6 +118,11 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
       return errorResult(deniedCall(why));
     },
   };
+}
+
+/** Returns a copy of the call with the arguments that its tool gets. */
+async function withReceivedArgs<Context>(call: ToolCallRequest<Context>): Promise<ToolCallRequest<Context>> {
+  return { ...call, input: await checkedArgs(call.tool as Tool | undefined, call.input) };
 }
 
 /** Runs a call with changed arguments, which must match the tool's schema. */

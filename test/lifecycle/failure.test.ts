@@ -205,6 +205,18 @@ describe('with `block`', () => {
     },
   );
 
+  it('the model reads that the tool may have run if a hook at wrapToolCall fails after `next`', async () => {
+    const fail = async (_call: unknown, next: () => Promise<unknown>) => {
+      await next();
+      throw boom;
+    };
+
+    const { model } = await runFailing('wrapToolCall', fail as () => unknown, { policy: 'block' });
+
+    const content = 'The tool may have run, but its result is withheld, because "bad" failed: boom';
+    expect(model.requests[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: [{ content, isError: true }] });
+  });
+
   it('an outer wrap hook cannot replace a blocked model call', async () => {
     const outer: AgentLifecycle = { priority: 90, wrapModelCall: (_, next) => next().catch(() => next()) };
     let asked = 0;

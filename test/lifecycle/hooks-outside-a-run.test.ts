@@ -1,4 +1,4 @@
-import { Agent, type AgentLifecycle } from 'keelson';
+import { Agent, type AgentLifecycle, HookAction } from 'keelson';
 import { recorder, scriptedModel } from 'keelson/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { manualClock, settled } from '../support/lifecycle/manual-clock.js';
@@ -77,6 +77,31 @@ describe('onInit', () => {
     await clock.advance(100);
 
     await outcome;
+  });
+});
+
+describe.each(['onInit', 'onSessionStart'] as const)('%s', (point) => {
+  const returning = (value: unknown, onFailure?: string) => agentOf({ name: 'bad', onFailure, [point]: () => value });
+
+  it.each([
+    ['an action', HookAction.reject('No.')],
+    ['a promise of an action', Promise.resolve(HookAction.reject('No.'))],
+    ['false', false],
+  ])('fails if it returns %s', async (_what, value) => {
+    const error = { lifecycle: 'bad', point, cause: { code: 'ERR_HOOK_RESULT_INVALID' } };
+
+    await expect(returning(value, 'block').agent.session()).rejects.toMatchObject(error);
+  });
+
+  it('may return `Continue`', async () => {
+    expect((await returning(HookAction.Continue).agent.session()).messages).toEqual([]);
+  });
+
+  it('is logged and ignored with `continue` if it returns an action', async () => {
+    const { agent, logger } = returning(HookAction.reject('No.'), 'continue');
+
+    expect((await agent.session()).messages).toEqual([]);
+    expect(logger.lines).toEqual([expect.stringContaining(`failed in ${point}: ${point} must return nothing`)]);
   });
 });
 

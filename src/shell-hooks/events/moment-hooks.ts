@@ -1,8 +1,9 @@
 import { hookRunOf, type Moment } from '../../lifecycle/hook-run/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import type { HookEvent } from '../../programs/hook-event.js';
+import { receivedArgs } from '../../tools/received-args.js';
 import type { HookEventContext } from '../hook/event-context.js';
-import { callData, receivedArgs } from '../run/input.js';
+import { callData } from '../run/input.js';
 import type { HookEventResult } from '../run/outcome.js';
 import { type HookParts, idsOf, NOTICES } from './run-state.js';
 

@@ -1,9 +1,9 @@
 import { callKey, hookRunOf, runIdInside } from '../../lifecycle/hook-run/hook-run.js';
 import type { AgentLifecycle, ToolCallRequest } from '../../lifecycle/lifecycle.js';
 import { contentText, type WaitingRun } from '../../model/message.js';
+import { receivedArgs } from '../../tools/received-args.js';
 import type { Subagent } from '../hook/event-context.js';
 import { hookMessage } from '../hook/text.js';
-import { receivedArgs } from '../run/input.js';
 import type { HookEventResult } from '../run/outcome.js';
 import type { HookParts } from './run-state.js';
 import { addTexts, blocked, endRun, withheld } from './tool-hooks.js';

@@ -1,8 +1,7 @@
 import { isObject } from '../../internal/json.js';
-import { isPromise } from '../../internal/promise.js';
 import { contentText } from '../../model/message.js';
 import type { HookEvent } from '../../programs/hook-event.js';
-import type { Tool, ToolResult } from '../../tools/tool.js';
+import type { ToolResult } from '../../tools/tool.js';
 import { dialectOf, eventNameOf } from '../dialects/dialect.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookEffects } from '../hook/effects.js';
@@ -142,37 +141,4 @@ export function shownResult({ content, structured, isError = false }: ToolResult
 export function rewriteResult(value: ToolResult, { result }: HookEffects): ToolResult {
   if (result === undefined) return value;
   return value.isError ? { ...result, isError: true } : result;
-}
-
-type CheckedTool = Pick<Tool, 'inputSchema' | 'check'>;
-
-/**
- * Returns the arguments of a call as its tool gets them: with the defaults of the schema, and without arguments that
- * the tool does not get. Arguments that the schema names come first, because at some events Cursor shows only the first
- * path or command.
- */
-export function receivedArgs(tool: CheckedTool | undefined, args: unknown): unknown {
-  const properties = tool?.inputSchema.properties;
-  if (tool === undefined || !isObject(args) || !isObject(properties) || Object.keys(properties).length === 0)
-    return args;
-  const named = Object.entries(properties).flatMap(([name, schema]) => {
-    if (Object.hasOwn(args, name)) return [[name, args[name]]];
-    const { default: value } = isObject(schema) ? schema : {};
-    return value === undefined ? [] : [[name, value]];
-  });
-  const others = Object.keys(args).filter((name) => !Object.hasOwn(properties, name));
-  const got = others.length === 0 ? {} : checked(tool, args);
-  const kept = others.filter((name) => Object.hasOwn(got, name)).map((name) => [name, args[name]]);
-  return Object.fromEntries([...named, ...kept]);
-}
-
-/** Returns the arguments after the check of the tool, or the given ones if the result is not known now. */
-function checked(tool: CheckedTool, args: object): object {
-  if (tool.inputSchema.additionalProperties === false) return {};
-  try {
-    const result = tool.check(args);
-    return !isPromise(result) && result.issues === undefined && isObject(result.value) ? result.value : args;
-  } catch {
-    return args;
-  }
 }

@@ -3,7 +3,7 @@ import type { ToolNames } from 'keelson/shell-hooks';
 import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { receivedArgs } from '../../../src/shell-hooks/run/input.js';
+import { receivedArgs } from '../../../src/tools/received-args.js';
 import { agentWith, hooksIn, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 
 const lab = useHookLab();
@@ -80,10 +80,12 @@ describe('a guard reads the argument of the schema in place of a decoy', () => {
 describe('receivedArgs', () => {
   const closed = toolOf('t', z.object({ a: z.string() }) as never);
   const strict = toolOf('t', schemaOf({ a: {} }, { additionalProperties: false }));
+  const nested = toolOf('t', z.object({ a: z.object({ b: z.string().default('c') }) }) as never);
   const open = toolOf('t', z.looseObject({ a: z.string() }) as never);
 
   test.each([
     ['leaves out what the check removes', { tool: closed, args: { x: 1, a: 'b' } }, { a: 'b' }],
+    ['adds the defaults of nested objects', { tool: nested, args: { a: {} } }, { a: { b: 'c' } }],
     ['keeps what the tool gets', { tool: open, args: { x: 1, a: 'b' } }, { a: 'b', x: 1 }],
     ['leaves out what the schema forbids', { tool: strict, args: { x: 1 } }, {}],
     ['keeps arguments that are invalid', { tool: closed, args: { x: 1, a: 5 } }, { a: 5, x: 1 }],

@@ -1,6 +1,5 @@
 import { describeError } from '../../../errors.js';
-import { isObject } from '../../../internal/json.js';
-import { copyData } from '../../../internal/plain-data.js';
+import { checkAgain } from '../../../tools/received-args.js';
 import { describeIssues, type StandardIssue, type StandardResult } from '../../../tools/standard-schema.js';
 import { type InvalidOutput, OutputInvalidError } from '../../run-result.js';
 import type { Run } from '../run.js';
@@ -100,51 +99,4 @@ async function checkValue(check: Check, value: unknown): Promise<StandardResult<
   } catch (error) {
     return { issues: [{ message: `the check failed (${describeError(error)})` } satisfies StandardIssue] };
   }
-}
-
-/**
- * Checks an invalid value again without its `null` members. Many models write `null` for an optional member instead of
- * omitting it.
- *
- * Returns the given issues if the value is still invalid.
- */
-export async function checkAgain(
-  check: Check,
-  value: unknown,
-  issues: readonly StandardIssue[],
-): Promise<StandardResult<unknown>> {
-  // For a union, the path of the issue ends at the union and not at the member.
-  for (const remove of [removeNull, removeNulls]) {
-    const copy = copyData(value);
-    const removed = issues.map(({ path = [] }) => remove(copy, path.map(keyOf)));
-    const checked = removed.includes(true) ? await check(copy) : { issues };
-    if (checked.issues === undefined) return checked;
-  }
-  return { issues };
-}
-
-type Path = readonly PropertyKey[];
-
-/** Removes the member at a path if it is `null`. Returns false if nothing was removed. */
-function removeNull(value: unknown, path: Path): boolean {
-  const key = path.at(-1);
-  const parent = at(value, path.slice(0, -1));
-  if (key === undefined || !isObject(parent) || parent[key as string] !== null) return false;
-  return Reflect.deleteProperty(parent, key);
-}
-
-/** Removes the members below a path that are `null`. Returns false if nothing was removed. */
-function removeNulls(value: unknown, path: Path): boolean {
-  const parent = at(value, path);
-  if (typeof parent !== 'object' || parent === null) return false;
-  const keys = Object.keys(parent);
-  return keys.map((key) => removeNull(parent, [key]) || removeNulls(parent, [key])).includes(true);
-}
-
-function at(value: unknown, path: Path): unknown {
-  return path.reduce((inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key], value);
-}
-
-function keyOf(step: PropertyKey | { readonly key: PropertyKey }): PropertyKey {
-  return typeof step === 'object' ? step.key : step;
 }

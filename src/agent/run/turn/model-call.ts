@@ -29,7 +29,9 @@ export async function callModel(request: ModelCallRequest, scope: CallScope): Pr
       budgets.length === 0
         ? undefined
         : (await limits()).askBudgets(run.end, budgets, { model: request.model.id, beginsTurn: attempt === 1 });
-    const response = acceptResponse(run, await generate(gate?.request ?? request, step));
+    const generated = await generate(gate?.request ?? request, step);
+    if (gate?.failure !== undefined) throw gate.failure;
+    const response = acceptResponse(run, generated);
     pay?.(response.usage);
     if (run.listeners.active) step.record(attempt, response);
     watched?.({ response });
@@ -41,7 +43,7 @@ export async function callModel(request: ModelCallRequest, scope: CallScope): Pr
     return response;
   } catch (error) {
     // The hooks have abandoned a call after the step closed, so nobody can repeat its failure.
-    const failure = step.open ? failureOf(run, request.model.id, error) : new RunEndedError('next');
+    const failure = step.open ? failureOf(run, request.model.id, gate?.failure ?? error) : new RunEndedError('next');
     watched?.({ error: failure });
     throw failure;
   } finally {
@@ -98,16 +100,28 @@ export function budgetsOver({ config, origin }: Run): readonly Budget[] {
   return config.part === undefined ? outer : [...config.part.budgets, ...outer];
 }
 
-/** Drops parts that arrive after the response, or from a model call that a hook has abandoned. */
+/**
+ * Drops parts that arrive after the response, after a failure of their receiver, or from a model call that a hook has
+ * abandoned.
+ */
 class PartGate {
   readonly request: ModelCallRequest;
+  /** The error of the receiver of the parts. A model may have caught or wrapped it. */
+  failure: unknown = undefined;
   private open = true;
 
   constructor(request: ModelCallRequest, step: ModelStep, attempt: number) {
     const { turn, end } = step.run as Run;
     const onPart = (part: ModelPart) => {
       const isCurrent = this.open && step.open && turn?.attempt === attempt;
-      if (isCurrent && end.abortError === undefined) request.onPart?.(part);
+      if (!isCurrent || end.abortError !== undefined) return;
+      try {
+        request.onPart?.(part);
+      } catch (error) {
+        this.open = false;
+        this.failure = error;
+        throw error;
+      }
     };
     this.request = { ...request, signal: request.signal, onPart };
   }

@@ -1,7 +1,7 @@
 import { describeError, TimeoutExceededError } from '../../../errors.js';
 import { withinTime } from '../../../internal/clock.js';
 import type { Logger } from '../../../internal/logger.js';
-import { copyData } from '../../../internal/plain-data.js';
+import { copyData, isSameData } from '../../../internal/plain-data.js';
 import { type Awaitable, isPromise } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
 import { suspend } from '../../../lifecycle/compose-points.js';
@@ -115,7 +115,7 @@ function execute(call: ToolCall, tool: Tool, checked: StandardResult<unknown>): 
  * use, because most arguments are valid.
  */
 async function executeAgain(call: ToolCall, tool: Tool, given: readonly StandardIssue[]): Promise<unknown> {
-  const { checkAgain } = await import('../output/check-output.js');
+  const { checkAgain } = await import('../../../tools/received-args.js');
   const checked = await checkAgain((value) => tool.check(value), call.input.input, given);
   if (checked.issues === undefined) return execute(call, tool, checked);
   return refusal(`The arguments of "${tool.name}" are not valid: ${describeIssues(checked.issues)}`);
@@ -139,7 +139,7 @@ function finish(call: ToolCall, output: unknown): ToolResult {
  */
 function leaveToCaller({ loop, input, calls, toolName: by }: ToolCall): ToolResult {
   const made = calls.parts.find(({ id }) => id === input.id);
-  if (made?.name !== input.name || made.input !== input.input) {
+  if (made?.name !== input.name || !isSameData(made.input, input.input)) {
     return errorResult(
       'The call was not run: a hook changed its name or arguments, but the caller of the agent has the original call.',
     );

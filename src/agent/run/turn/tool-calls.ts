@@ -1,4 +1,5 @@
 import { describeError } from '../../../errors.js';
+import { copyData } from '../../../internal/plain-data.js';
 import { type Awaitable, isPromise } from '../../../internal/promise.js';
 import { Stop } from '../../../internal/stop.js';
 import type { CallsInFlight, CallVerdict, EnteredCall, ResumedInside } from '../../../lifecycle/hook-run/run-end.js';
@@ -230,10 +231,12 @@ function callHooks(calls: ToolCalls, part: ToolCallPart): Awaitable<ToolResult> 
   if (wrapToolCall === undefined && !needsApproval) {
     return runTool(new ToolCall(run, invalidInput === undefined ? part : { ...part, input: undefined }, calls));
   }
+  const input = invalidInput === undefined ? part.input : undefined;
   const request: ToolCallRequest = {
     id,
     name,
-    input: invalidInput === undefined ? part.input : undefined,
+    // A resumed call is part of the caller's own messages, which a hook must not change in place.
+    input: prior.approved === undefined ? input : copyData(input),
     additions: undefined,
     invalidInput,
     tool: run.turn?.tools?.find(name),

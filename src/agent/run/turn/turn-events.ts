@@ -1,6 +1,9 @@
-import type { HoldStream } from '../../../lifecycle/chain.js';
+import { HookResultInvalidError } from '../../../errors.js';
+import type { RunEnd } from '../../../lifecycle/hook-run/run-end.js';
 import type { StreamGate } from '../../../lifecycle/lifecycle.js';
+import type { RegisteredLifecycle } from '../../../lifecycle/registered-lifecycle.js';
 import type { RunContext } from '../../../lifecycle/run-context.js';
+import { LifecycleError } from '../../../lifecycle/run-failure.js';
 import type { ToolCallPart, ToolResultPart } from '../../../model/message.js';
 import type { ModelPart, ModelResponse } from '../../../model/model.js';
 import type { RunListeners } from '../../listeners.js';
@@ -9,6 +12,7 @@ import type { RunConfig } from '../run-config.js';
 interface EventRun {
   readonly context: RunContext;
   readonly config: RunConfig;
+  readonly end: RunEnd;
   readonly listeners: RunListeners;
   readonly attached: { readonly keepsStopped?: boolean | undefined };
 }
@@ -102,13 +106,13 @@ export class TurnEvents {
     return holdStream === false ? (part) => this.emitPart(part) : this.gatedSink(holdStream);
   }
 
-  private gatedSink(holds: readonly HoldStream[]): (part: ModelPart) => void {
+  private gatedSink(holders: readonly RegisteredLifecycle[]): (part: ModelPart) => void {
     let attempt = -1;
     let gates: StreamGate[] = [];
     return (part) => {
       if (attempt !== this.turn.attempt) {
         attempt = this.turn.attempt;
-        gates = holds.flatMap((hold) => hold(this.run.context) ?? []);
+        gates = holders.flatMap((holder) => gateOf(holder, this.run) ?? []);
         if (gates.length > 0) this.passed = '';
       }
       let open: ModelPart | undefined = part;
@@ -179,5 +183,29 @@ export class TurnEvents {
 
   private get place(): { readonly runId: string; readonly turn: number } {
     return { runId: this.run.context.id, turn: this.turn.number };
+  }
+}
+
+/** Returns the gate of a lifecycle. Its failure is a failure of the lifecycle, and not of the model that streams. */
+function gateOf({ name, lifecycle }: RegisteredLifecycle, { context, end }: EventRun): StreamGate | undefined {
+  const failed = (error: unknown) => end.own(new LifecycleError(name, 'holdStream', error));
+  const guarded =
+    (gate: StreamGate): StreamGate =>
+    (part) => {
+      try {
+        return gate(part);
+      } catch (error) {
+        throw failed(error);
+      }
+    };
+  try {
+    const gate = typeof lifecycle.holdStream === 'function' ? lifecycle.holdStream(context as never) : undefined;
+    if (typeof gate === 'function') return guarded(gate);
+    if (gate === undefined || gate === null) return undefined;
+    // A rejection must not stay unhandled.
+    Promise.resolve(gate).catch(() => {});
+    throw new HookResultInvalidError('holdStream must return a function that gets each part, or undefined', gate);
+  } catch (error) {
+    throw failed(error);
   }
 }
