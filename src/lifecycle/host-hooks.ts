@@ -4,6 +4,7 @@ import type { Logger } from '../internal/logger.js';
 import { type Awaitable, isPromise } from '../internal/promise.js';
 import { Stop } from '../internal/stop.js';
 import type { SessionInfo } from '../tools/tool.js';
+import type { HookAction } from './hook-action.js';
 import type { LifecycleHost } from './lifecycle.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
 import { LifecycleError } from './run-failure.js';
@@ -36,7 +37,7 @@ export async function callHostHook(entry: RegisteredLifecycle, hook: HostHookCal
   let pending: Promise<void> | undefined;
   try {
     const returned = (entry.lifecycle[point] as ((input: unknown) => Awaitable<void>) | undefined)?.(input);
-    if (!isPromise(returned)) return acceptNothing(point, returned);
+    if (!isPromise(returned)) return refuseAction(point, returned);
     pending = Promise.resolve(returned).finally(() => {
       pending = undefined;
     });
@@ -44,7 +45,7 @@ export async function callHostHook(entry: RegisteredLifecycle, hook: HostHookCal
     const limit = entry.timeoutMs ?? LIMITS[point];
     const what = `${point} of "${entry.name}"`;
     const inTime = limit === undefined ? settled : withinTime(settled, new TimeoutExceededError(what, limit), clock);
-    acceptNothing(point, await inTime);
+    refuseAction(point, await inTime);
   } catch (cause) {
     if (pending !== undefined) onAbandon?.(pending);
     if (stop?.stopped && cause === stop.reason) throw cause;
@@ -54,14 +55,12 @@ export async function callHostHook(entry: RegisteredLifecycle, hook: HostHookCal
   }
 }
 
-/**
- * Throws a HookResultInvalidError if `onInit` or `onSessionStart` returned a value, such as a `reject` action, because
- * its author expects an effect.
- */
-function acceptNothing(point: HostHookCall['point'], returned: unknown): void {
-  if (returned === undefined || point === 'onSessionEnd' || point === 'onShutdown') return;
-  const { type } = Object(returned) as { readonly type?: unknown };
-  if (type === 'continue' || type === 'approve') return;
+/** Actions without an effect in `onInit` and `onSessionStart`, although their author expects one. */
+const REFUSALS: readonly unknown[] = ['reject', 'respond', 'suspend', 'modify'] satisfies HookAction['type'][];
+
+/** Throws a HookResultInvalidError if `onInit` or `onSessionStart` returned such an action. Ignores other values. */
+function refuseAction(point: HostHookCall['point'], returned: unknown): void {
+  if (point === 'onSessionEnd' || point === 'onShutdown' || !REFUSALS.includes(Object(returned).type)) return;
   throw new HookResultInvalidError(`${point} must return nothing; to refuse, throw an error`, returned);
 }
 

@@ -96,9 +96,10 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
     beforeModel: names && ((_messages, run) => names.check(run)),
     async wrapToolCall(call, next) {
       if (call.approved || (call.tool === undefined && !call.needsApproval)) return next(call);
-      const shown = when || ask ? await withReceivedArgs(call) : call;
-      const need = call.needsApproval === true || (await needOf(shown, { tools, when }));
+      const tested = when === undefined ? call : await withReceivedArgs(call);
+      const need = call.needsApproval === true || (await needOf(tested, { tools, when }));
       if (need === false) return next(call);
+      const shown = when === undefined && ask !== undefined ? await withReceivedArgs(call) : tested;
       const reason = typeof need === 'string' ? need : `"${call.name}" needs approval.`;
       const pending = hookRunOf(call.run)?.onMoment?.({ kind: 'approval', call, reason });
       const refusal = pending === undefined ? undefined : await pending;
