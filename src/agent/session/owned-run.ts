@@ -10,7 +10,7 @@ import type { AnySessionRunOptions } from '../agent-options.js';
 import type { ResumeDecisions } from '../run/resume/continuation.js';
 import type { Attached } from '../run/run.js';
 import type { RunResult } from '../run-result.js';
-import { answerTo, wasStopped } from './answer-to.js';
+import { answerTo, wasStopped, withOutput } from './answer-to.js';
 import type { BackgroundWorks } from './background/works.js';
 import type { Claim } from './claim.js';
 import { RunLogWriter } from './log/run-log-writer.js';
@@ -108,7 +108,7 @@ export class OwnedRun {
     const isKnown = post === undefined && inputId !== undefined && record.get(inputId) !== undefined;
     if (isKnown) {
       const answer = answerTo(record, inputId, options.resume);
-      if (answer !== undefined) return answer;
+      if (answer !== undefined) return withOutput(answer, options.output);
     }
     if (at !== undefined && at !== null) await session.branchPoint(at);
     const isOff = isKnown && !record.pathTo(record.tip).some(({ id }) => id === inputId);
