@@ -114,6 +114,7 @@ export class OwnedRun {
     const isOff = isKnown && !record.pathTo(record.tip).some(({ id }) => id === inputId);
     // A question whose answer was stopped gets a new answer, on its own branch.
     const from = isOff || (isKnown && wasStopped(record, inputId)) ? inputId : at;
+    if (from !== undefined) assertNoDecisions(options.resume);
     if (from === undefined && options.resume && agent.durable && !hasOpen(record)) throw new RunAbortedError(DECIDED);
     const continued = from === undefined ? await this.closeInterrupted() : NOTHING_OPEN;
     const tip = from === undefined ? record.tip : (from ?? undefined);
@@ -184,6 +185,15 @@ export class OwnedRun {
 /** True if calls or an answer are open. */
 function hasOpen({ openTurn, pending }: SessionRecord): boolean {
   return openTurn !== undefined || pending !== undefined;
+}
+
+/** Throws if a run that goes back to an earlier entry also gets decisions. The calls there cannot be decided on. */
+function assertNoDecisions(resume: ResumeDecisions = {}): void {
+  const ids = Object.keys(resume);
+  if (ids.length === 0) return;
+  const list = ids.map((id) => `"${id}"`).join(', ');
+  const problem = `\`resume\` must not have decisions in a run that goes back to an earlier entry, got ${list}. Decide without \`at\`, or call \`session.branch\` first.`;
+  throw new ResumeInvalidError(problem, ids);
 }
 
 /**
