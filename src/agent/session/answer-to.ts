@@ -1,5 +1,6 @@
 import { type Message, textOf, toolCallsOf } from '../../model/message.js';
 import type { SessionRecord } from '../../state/record/session-record.js';
+import { type OutputSchema, resolveOutput } from '../run/output/output.js';
 import type { ResumeDecisions } from '../run/resume/continuation.js';
 import type { RunResult } from '../run-result.js';
 
@@ -31,6 +32,19 @@ export function answerTo(
   const text = textOf(people.messages[end] as Message);
   const ended = { pending: [], usage: NO_TOKENS, turns: 0, finishReason: 'other', decisions: [] } as const;
   return { status: 'completed', text, output: text, messages, history: [...record.model.messages], ...ended };
+}
+
+/**
+ * Returns a stored answer with the value that an output schema reads from its text. Throws an OutputInvalidError if the
+ * text does not match the schema.
+ */
+export async function withOutput(
+  answer: RunResult<unknown>,
+  schema: OutputSchema | undefined,
+): Promise<RunResult<unknown>> {
+  if (!schema) return answer;
+  const { checkedValue } = await import('../run/output/check-output.js');
+  return { ...answer, output: await checkedValue(answer.text, resolveOutput(schema)) } as RunResult<unknown>;
 }
 
 /** True if this is the latest question, and its answer was stopped. */

@@ -10,7 +10,7 @@ import type { AnySessionRunOptions } from '../agent-options.js';
 import type { ResumeDecisions } from '../run/resume/continuation.js';
 import type { Attached } from '../run/run.js';
 import type { RunResult } from '../run-result.js';
-import { answerTo, wasStopped } from './answer-to.js';
+import { answerTo, wasStopped, withOutput } from './answer-to.js';
 import type { BackgroundWorks } from './background/works.js';
 import type { Claim } from './claim.js';
 import { RunLogWriter } from './log/run-log-writer.js';
@@ -108,12 +108,13 @@ export class OwnedRun {
     const isKnown = post === undefined && inputId !== undefined && record.get(inputId) !== undefined;
     if (isKnown) {
       const answer = answerTo(record, inputId, options.resume);
-      if (answer !== undefined) return answer;
+      if (answer !== undefined) return withOutput(answer, options.output);
     }
     if (at !== undefined && at !== null) await session.branchPoint(at);
     const isOff = isKnown && !record.pathTo(record.tip).some(({ id }) => id === inputId);
     // A question whose answer was stopped gets a new answer, on its own branch.
     const from = isOff || (isKnown && wasStopped(record, inputId)) ? inputId : at;
+    if (from !== undefined) assertNoDecisions(options.resume);
     if (from === undefined && options.resume && agent.durable && !hasOpen(record)) throw new RunAbortedError(DECIDED);
     const continued = from === undefined ? await this.closeInterrupted() : NOTHING_OPEN;
     const tip = from === undefined ? record.tip : (from ?? undefined);
@@ -184,6 +185,15 @@ export class OwnedRun {
 /** True if calls or an answer are open. */
 function hasOpen({ openTurn, pending }: SessionRecord): boolean {
   return openTurn !== undefined || pending !== undefined;
+}
+
+/** Throws if a run that goes back to an earlier entry also gets decisions. The calls there cannot be decided on. */
+function assertNoDecisions(resume: ResumeDecisions = {}): void {
+  const ids = Object.keys(resume);
+  if (ids.length === 0) return;
+  const list = ids.map((id) => `"${id}"`).join(', ');
+  const problem = `\`resume\` must not have decisions in a run that goes back to an earlier entry, got ${list}. Decide without \`at\`, or call \`session.branch\` first.`;
+  throw new ResumeInvalidError(problem, ids);
 }
 
 /**

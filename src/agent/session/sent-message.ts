@@ -32,7 +32,7 @@ export interface SentMessage {
   readonly id: string;
   /** Reads the state of the message from the store: waiting, joined, withdrawn or dropped. */
   state(): Promise<PostState>;
-  /** Withdraws the message. Resolves with false if it has already joined. */
+  /** Withdraws the message. Resolves with false if the message does not wait any more. */
   cancel(): Promise<boolean>;
   /** Replaces the message. Resolves with false if the message does not wait any more. */
   edit(message: string | UserMessage): Promise<boolean>;
@@ -95,6 +95,11 @@ export class Receipt implements SentMessage {
     const { record } = session;
     // The message may be in front of a summary, so its entry may not be loaded.
     if (!knows(record, id)) await session.loadAll();
+    if (this.isTakenBack && (await session.running()) === undefined) {
+      // The last run may have added the message before it read the withdrawal.
+      await session.load();
+      if (this.isTakenBack) return { type: 'withdrawn' };
+    }
     // A run may have added the message with its own id.
     const { run, body } = record.get(id) ?? {};
     const state = body === undefined ? record.posts.stateOf(id) : undefined;
@@ -110,9 +115,15 @@ export class Receipt implements SentMessage {
     return this.change({ type: 'edit', post: this.id, message: userMessageOf(message) });
   }
 
+  /** True if the message was withdrawn, and no run has confirmed the withdrawal yet. */
+  private get isTakenBack(): boolean {
+    const { posts } = this.session.record;
+    return posts.stateOf(this.id)?.type === 'waiting' && !posts.waiting.some(({ id }) => id === this.id);
+  }
+
   /**
    * Sends a change of a waiting message. Resolves with true once the change is certain, and with false if the message
-   * has already joined.
+   * does not wait any more.
    */
   private async change(post: Post): Promise<boolean> {
     const { session, by } = this;

@@ -43,6 +43,7 @@ interface Cancel {
 /** The stored reason for a request that took effect: a withdrawal, an edit, or the cancellation of a tool call. */
 export const DONE = 'done';
 const WITHDRAWN = 'withdrawn';
+const TOO_LATE = 'The message to edit or withdraw does not wait: it has joined, or was dropped or never sent.';
 const SAID = 'The message is in the record already.';
 const WAITING: PostState = { type: 'waiting' };
 
@@ -82,12 +83,14 @@ export class Posts {
     return this.open.size === 0;
   }
 
+  /** The messages that wait, with their edits, and without the withdrawn messages. */
   get waiting(): readonly WaitingMessage[] {
-    return [...this.open].flatMap(([id, { entry, post, by }]) =>
-      post.type === 'message'
-        ? [{ id, entry, by, message: post.message, when: post.when ?? 'after-turn', work: post.work }]
-        : [],
-    );
+    return this.apply(() => false).waiting;
+  }
+
+  /** The ids of the entries with messages that no run has handled yet. Includes withdrawn messages. */
+  get unhandled(): readonly string[] {
+    return [...this.open.values()].flatMap(({ entry, post }) => (post.type === 'message' ? [entry] : []));
   }
 
   /**
@@ -95,21 +98,38 @@ export class Posts {
    * and edits, stops of runs that have ended, and messages that the record already has.
    */
   settle(run: string, isInRecord: (id: string) => boolean): readonly Settled[] {
-    return [...this.open].flatMap(([id, { post }]) => {
-      if (post.type === 'message') return isInRecord(id) ? [{ post: id, why: SAID }] : [];
-      if (post.type === 'stop')
-        return post.run === run ? [] : [{ post: id, why: 'The run that this post should stop is over.' }];
-      if (this.open.get(post.post)?.post.type !== 'message') {
-        return [
-          {
-            post: id,
-            why: 'The message to edit or withdraw does not wait: it has joined, or was dropped or never sent.',
-          },
-        ];
+    const stops = [...this.open].flatMap(([id, { post }]) =>
+      post.type === 'stop' && post.run !== run
+        ? [{ post: id, why: 'The run that this post should stop is over.' }]
+        : [],
+    );
+    return [...stops, ...this.apply(isInRecord).settled];
+  }
+
+  /**
+   * Applies the withdrawals and edits to the messages, in the order of the record, so that a later change of a withdrawn
+   * message has no effect.
+   */
+  private apply(isInRecord: (id: string) => boolean) {
+    const waiting = new Map<string, WaitingMessage>();
+    const settled: Settled[] = [];
+    for (const [id, { entry, post, by }] of this.open) {
+      if (post.type === 'stop') continue;
+      if (post.type === 'message') {
+        const { message, when = 'after-turn', work } = post;
+        if (isInRecord(id)) settled.push({ post: id, why: SAID });
+        else waiting.set(id, { id, entry, by, message, when, work });
+        continue;
       }
-      const done = { post: id, why: DONE };
-      return post.type === 'edit' ? [done] : [{ post: post.post, why: WITHDRAWN }, done];
-    });
+      const changed = waiting.get(post.post);
+      if (changed !== undefined && post.type === 'edit') waiting.set(post.post, { ...changed, message: post.message });
+      if (changed !== undefined && post.type === 'withdraw') {
+        waiting.delete(post.post);
+        settled.push({ post: post.post, why: WITHDRAWN });
+      }
+      settled.push({ post: id, why: changed === undefined ? TOO_LATE : DONE });
+    }
+    return { waiting: [...waiting.values()], settled };
   }
 
   /** Returns the requests to cancel single tool calls of a run. */

@@ -62,8 +62,8 @@ export class SessionRecord {
     // A summary is stored after the messages that the model still reads.
     const first = messages.findIndex((message) => !isSummary(message));
     const ids = messages.slice(0, first < 0 ? undefined : first + 1).flatMap((_, index) => this.model.idsAt(index));
-    const { waiting, works } = this.posts;
-    const positions = [...ids, ...waiting.map(({ entry }) => entry), ...(works?.keys() ?? [])]
+    const { unhandled, works } = this.posts;
+    const positions = [...ids, ...unhandled, ...(works?.keys() ?? [])]
       .map((id) => this.positionOf(id))
       .filter((position) => position >= this.offset);
     if (positions.length > 0) return Math.min(...positions);

@@ -368,6 +368,35 @@ describe('a message that waits', () => {
     expect(read()).toEqual([['user: three']]);
   });
 
+  test('is withdrawn at once without a run, and no later change of it counts', async () => {
+    const { session, there, read } = await chat(['Hello.']);
+    const [first, second] = [await session.send('one', { id: 'm' }), await session.send('two')];
+
+    const changed = [await first.cancel(), await first.edit('three'), await first.cancel()];
+
+    expect(changed).toEqual([true, false, false]);
+    const again = await there.send('one', { id: 'm' });
+    expect([await first.state(), await again.state()]).toEqual([{ type: 'withdrawn' }, { type: 'withdrawn' }]);
+    expect(await second.state()).toEqual({ type: 'waiting' });
+    await session.run('');
+    expect(read()).toEqual([['user: two']]);
+    expect(await first.state()).toEqual({ type: 'withdrawn' });
+  });
+
+  test('counts as waiting until the run that holds the conversation has read the withdrawal', async () => {
+    const { store, session } = await chat([]);
+    const sent = await session.send('one');
+    store.claim('s', { token: 'other', run: 'run_2', ttlMs: 60_000 });
+
+    const cancelling = sent.cancel();
+    await until(() => store.load('s')?.length === 2);
+
+    expect(await sent.state()).toEqual({ type: 'waiting' });
+    store.append('s', { token: 'other', length: 2, entries: [], release: true });
+    expect(await cancelling).toBe(true);
+    expect(await sent.state()).toEqual({ type: 'withdrawn' });
+  });
+
   test('waits while calls wait for a decision, and joins behind their results', async () => {
     const store = new MemorySessionStore();
     const model = scriptedModel([calls('pay'), 'Paid.']);

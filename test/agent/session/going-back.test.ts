@@ -62,6 +62,24 @@ describe('going back', () => {
     expect(session.entries).toHaveLength(4);
   });
 
+  test('refuses decisions, because the waiting calls are on the branch that it leaves', async () => {
+    let paid = 0;
+    const options = { tools: [toolOf('pay', () => `${++paid}`)], lifecycle: [approval('pay')] };
+    const session = await sessionOf(['Hello.', calls('pay'), 'Paid.'], options).opening;
+    await session.run('Hi.', { id: 'a' });
+    await session.run('Pay.', { id: 'b' });
+    const resume = { call_1: 'approve' } as const;
+
+    for (const at of ['a', 'b', null]) {
+      expect(await rejectionOf(session.run('', { at, resume }))).toMatchObject({
+        code: 'ERR_RESUME_INVALID',
+        calls: ['call_1'],
+      });
+    }
+    expect(session.entries).toHaveLength(5);
+    expect([(await session.run('', { resume })).text, paid]).toEqual(['Paid.', 1]);
+  });
+
   test('`fork` copies the path, and only the original can approve a call', async () => {
     const store = new MemorySessionStore();
     let paid = 0;

@@ -11,6 +11,7 @@ import {
 import type { SessionStore } from 'keelson/store';
 import { calls, fails, type ScriptEntry, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { gate, rejectionOf, until } from '../../support/agent/settle.js';
 import { transcript } from '../../support/agent/transcript.js';
@@ -89,6 +90,20 @@ describe('an input with an id', () => {
     expect(again).toMatchObject({ status: 'completed', text: 'fine', turns: 0, messages: first.messages });
     expect(model.requests).toHaveLength(1);
     expect(session.entries).toHaveLength(2);
+  });
+
+  test('that was answered is checked with the output schema of each call', async () => {
+    const { model, opening } = sessionOf(['{"total":40}']);
+    const session = await opening;
+    const asked = { id: 'm1', output: z.object({ total: z.number() }) };
+    await session.run('The fee?', asked);
+
+    const again = await session.run('The fee?', asked);
+    const other = rejectionOf(session.run('The fee?', { id: 'm1', output: z.object({ currency: z.string() }) }));
+
+    expect(again).toMatchObject({ text: '{"total":40}', output: { total: 40 }, turns: 0 });
+    expect(await other).toMatchObject({ code: 'ERR_OUTPUT_INVALID', text: '{"total":40}' });
+    expect([model.requests.length, session.entries.length]).toEqual([1, 2]);
   });
 
   test('gives its own answer after a later question was answered, and while one waits', async () => {

@@ -167,6 +167,25 @@ describe('a message that is typed while the agent works', () => {
     expect(said().slice(3)).toEqual(['user: Better.']);
   });
 
+  test('can be edited and taken back while a call waits for a decision', async () => {
+    const { here, store } = chat({ script: [calls('pay')], asks: true, whileAsking: 'keep' });
+    await (await post(here, '', ask('Pay.'))).text();
+    await idle({ store });
+    const shown = async () => (await loadHistory(here)).waiting?.map(({ parts }) => parts);
+    const change = (path: string, message?: string) =>
+      json(post(here, path, { id: 'chat', messageId: 'm2', ...(message !== undefined && { message }) }));
+    await post(here, '/send', { id: 'chat', message: 'One.', messageId: 'm2' });
+
+    const edited = await change('/edit', 'Better.');
+    const after = await shown();
+    const cancelled = await change('/cancel');
+
+    expect([edited, after]).toEqual([{ edited: true }, [[{ type: 'text', text: 'Better.' }]]]);
+    expect([cancelled, await shown()]).toEqual([{ cancelled: true }, undefined]);
+    expect(await change('/edit', 'Late.')).toEqual({ edited: false });
+    expect(await shown()).toBeUndefined();
+  });
+
   test('with `now` keeps the text that was shown, on the page and in the history', async () => {
     const { here, page, said } = await (async () => {
       const all = chat({ script: [streams(['Once upon'], hangs()), 'Better.'] });

@@ -64,6 +64,13 @@ export async function checkOutput(run: Run, answer: string): Promise<unknown> {
   return undefined;
 }
 
+/** Returns the checked value of a stored answer. Throws an OutputInvalidError if the answer does not match. */
+export async function checkedValue(answer: string, output: OutputCheck): Promise<unknown> {
+  const { issues, ...checked } = await checkText(output, answer);
+  if (issues !== undefined) throw invalidOutput({ text: answer, issues, finishReason: undefined });
+  return (checked as { readonly value: unknown }).value;
+}
+
 function invalidOutput(output: InvalidOutput): OutputInvalidError {
   const { issues, finishReason } = output;
   const why = finishReason === 'length' ? 'was cut off' : finishReason === 'content-filter' && 'was refused';
