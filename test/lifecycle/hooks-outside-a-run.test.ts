@@ -86,15 +86,17 @@ describe.each(['onInit', 'onSessionStart'] as const)('%s', (point) => {
   it.each([
     ['an action', HookAction.reject('No.')],
     ['a promise of an action', Promise.resolve(HookAction.reject('No.'))],
-    ['false', false],
   ])('fails if it returns %s', async (_what, value) => {
     const error = { lifecycle: 'bad', point, cause: { code: 'ERR_HOOK_RESULT_INVALID' } };
 
     await expect(returning(value, 'block').agent.session()).rejects.toMatchObject(error);
   });
 
-  it('may return `Continue`', async () => {
-    expect((await returning(HookAction.Continue).agent.session()).messages).toEqual([]);
+  it.each([
+    ['`Continue`', HookAction.Continue],
+    ['another value', new Map()],
+  ])('may return %s', async (_what, value) => {
+    expect((await returning(value, 'block').agent.session()).messages).toEqual([]);
   });
 
   it('is logged and ignored with `continue` if it returns an action', async () => {
