@@ -31,6 +31,8 @@ export interface ChunkOptions extends StreamTexts {
  */
 export class ChunkWriter implements RunWriter {
   private step: StepChunks | undefined = undefined;
+  /** True if the last step on the page has the result of a tool call. */
+  private endsInCalls = false;
   /** The arguments of each tool call that were sent to the page, as JSON, by call id. */
   private readonly announced = new Map<string, string | undefined>();
   /** The arguments from the model for calls whose arguments a person changed, by call id. */
@@ -43,7 +45,10 @@ export class ChunkWriter implements RunWriter {
 
   start(runId: string | undefined): void {
     const { messageId = runId } = this.options;
-    this.push(messageId ? { type: 'start', messageId } : { type: 'start' });
+    const start = { type: 'start', ...(messageId && { messageId }) } as const;
+    // A page keeps the metadata of a message that a run continues. Once the run has started, its calls no longer wait.
+    const isContinued = runId !== undefined && this.options.messageId !== undefined;
+    this.push(isContinued ? { ...start, messageMetadata: { pending: [] } } : start);
   }
 
   openTurn(turn: number): void {
@@ -52,7 +57,7 @@ export class ChunkWriter implements RunWriter {
   }
 
   delta(event: DeltaEvent): void {
-    const step = this.openedStep();
+    const step = this.step ?? this.openStep(0);
     if (event.type === 'tool-input-delta') step.inputDelta(event);
     else step.delta(event);
   }
@@ -62,7 +67,7 @@ export class ChunkWriter implements RunWriter {
   }
 
   respond({ content, providerMetadata }: ModelResponse): void {
-    this.openedStep().settle(content);
+    (this.step ?? this.openStep(0)).settle(content);
     for (const part of content) this.writePart(part);
     for (const source of sourcesOf(content, providerMetadata)) this.push({ type: 'source-url', ...source });
   }
@@ -74,6 +79,7 @@ export class ChunkWriter implements RunWriter {
       this.push({ type: 'tool-output-available', toolCallId, output: shownData(event.data), preliminary: true });
     } else if (event.result !== undefined && this.announced.has(toolCallId)) {
       const { result } = event;
+      this.endsInCalls = true;
       if (result.isError) {
         const errorText = this.options.toolErrorText({ callId: toolCallId, name, result });
         this.push({ type: 'tool-output-error', toolCallId, errorText });
@@ -105,8 +111,9 @@ export class ChunkWriter implements RunWriter {
   }
 
   fail(error: unknown): void {
-    this.closeStep();
-    if (!(error instanceof RunAbortedError)) {
+    const isStopped = error instanceof RunAbortedError;
+    this.closeStep(isStopped);
+    if (!isStopped) {
       return this.push({ type: 'error', errorText: this.options.errorText(error) });
     }
     this.push({ type: 'message-metadata', messageMetadata: { stopped: true } });
@@ -114,7 +121,7 @@ export class ChunkWriter implements RunWriter {
   }
 
   finish({ pending: all, finishReason, usage }: RunResult<unknown>): void {
-    this.closeStep();
+    this.closeStep(all.length === 0);
     const pending = all as readonly (PendingCall | PendingAnswer)[];
     if (this.options.decides) this.ask(pending);
     const ids = pending.map(({ id }) => id);
@@ -170,12 +177,9 @@ export class ChunkWriter implements RunWriter {
     this.push(call.providerExecuted ? { ...chunk, providerExecuted: true } : chunk);
   }
 
-  private openedStep(): StepChunks {
-    return this.step ?? this.openStep(0);
-  }
-
   private openStep(turn: number): StepChunks {
     this.closeStep();
+    this.endsInCalls = false;
     this.push({ type: 'start-step' });
     this.step = new StepChunks(turn, this.push);
     return this.step;
@@ -184,11 +188,16 @@ export class ChunkWriter implements RunWriter {
   /**
    * Ends the current step, if there is one. A step stays open after its turn, because a lifecycle may still replace the
    * text of the turn.
+   *
+   * If the answer is over and its last step has tool calls, adds an empty step. Otherwise a page that sends an answer
+   * with complete tool calls would send this answer.
    */
-  private closeStep(): void {
-    if (this.step === undefined) return;
-    this.step.end();
-    this.push({ type: 'finish-step' });
+  private closeStep(isOver = false): void {
+    this.step?.end();
+    if (this.step !== undefined) this.push({ type: 'finish-step' });
     this.step = undefined;
+    if (!isOver || !this.endsInCalls) return;
+    this.push({ type: 'start-step' });
+    this.push({ type: 'finish-step' });
   }
 }

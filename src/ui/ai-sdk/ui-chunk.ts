@@ -5,14 +5,17 @@ import type { Joining } from '../sse/event-queue.js';
 
 /** The metadata of a UI message, which a page finds in `message.metadata`. */
 export interface UIMessageMetadata {
-  /** Token counts of the whole run. Sent with the last chunk. */
+  /** Token counts of the latest run of the message. Sent with the last chunk. */
   readonly usage?: Usage | undefined;
   /**
-   * The ids of the tool calls that wait for a decision or a result, or `answer` for a suspended answer. Absent if
-   * nothing waits.
+   * The ids of the tool calls that wait for a decision or a result, or `answer` for a suspended answer. Absent or empty
+   * if nothing waits.
    */
   readonly pending?: readonly string[] | undefined;
-  /** True if a person or a shutdown of the server stopped the answer before its end. */
+  /**
+   * True if a person or a shutdown of the server stopped the answer before its end. In a loaded history, only if the
+   * model was writing text.
+   */
   readonly stopped?: true | undefined;
 }
 

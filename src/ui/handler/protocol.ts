@@ -62,9 +62,9 @@ function aiSdk(version: 6 | 7): Protocol {
   return {
     read: fromUIMessages,
     check: (body, { record }) => checkAnswers(body, record),
-    // When version 7 resumes a stream, it clears the message and builds it again; version 6 adds to the message.
+    // When a page resumes a stream, it clears the message and builds it again.
     respond: (stream, { messageId, decides, errorText, toolErrorText, steps }) =>
-      uiMessageResponse(version === 7 && steps ? followed(stream, { steps }) : stream, {
+      uiMessageResponse(steps ? followed(stream, { steps }) : stream, {
         messageId,
         decides,
         version,

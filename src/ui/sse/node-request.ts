@@ -73,7 +73,16 @@ function streamOf(request: ServerRequestLike): ReadableStream<Uint8Array> {
         if (done) controller.close();
         else controller.enqueue(value);
       },
+      // Node reads the next request of a connection only after the whole body of this one.
+      cancel: () => discard(chunks),
     },
     { highWaterMark: 0 },
   );
+}
+
+/** Reads the rest of a body. Ends early if the client disconnects. */
+async function discard(chunks: AsyncIterator<Uint8Array>): Promise<void> {
+  try {
+    while (!(await chunks.next()).done);
+  } catch {}
 }

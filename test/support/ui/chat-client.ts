@@ -9,7 +9,7 @@ import {
 import type { AgentHandler } from 'keelson/ui';
 
 /** The state that `useChat` of React keeps, without React. */
-class PlainState implements ChatState<UIMessage> {
+export class PlainState implements ChatState<UIMessage> {
   status: ChatState<UIMessage>['status'] = 'ready';
   error: Error | undefined = undefined;
   messages: UIMessage[] = [];

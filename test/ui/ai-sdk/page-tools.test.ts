@@ -4,14 +4,14 @@ import {
   lastAssistantMessageIsCompleteWithToolCalls,
   type UIMessage,
 } from 'ai';
-import { Agent, defineTool, MemorySessionStore } from 'keelson';
+import { Agent, type AgentLifecycle, defineTool, HookAction, MemorySessionStore } from 'keelson';
 import { approval } from 'keelson/lifecycles';
 import { calls, scriptedModel } from 'keelson/testing';
 import { type AgentHandlerOptions, createAgentHandler } from 'keelson/ui';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { toolOf } from '../../support/agent/sample-tools.js';
-import { gate, until } from '../../support/agent/settle.js';
+import { aborted, gate, until } from '../../support/agent/settle.js';
 import { resultsIn } from '../../support/agent/transcript.js';
 import { ChatClient, loadHistory, post } from '../../support/ui/chat-client.js';
 
@@ -260,4 +260,34 @@ describe('refuses', () => {
     expect([response.status, response.headers.get('keelson-error')]).toEqual([403, 'ERR_UI_DECISION_REFUSED']);
     expect((await loadHistory(handler)).pending).toEqual([{ id: 'call_1' }, { id: 'call_2' }]);
   });
+});
+
+test.each([
+  ['was stopped during a tool call', true],
+  ['ended with the result of a tool call', false],
+])('a page that sends complete tool calls does not send an answer that %s', async (_title, stops) => {
+  const held = gate();
+  const ends: AgentLifecycle = {
+    async wrapToolCall(call, next) {
+      const result = await next(call);
+      call.run.end(HookAction.respond(''));
+      return result;
+    },
+  };
+  const agent = new Agent({
+    model: scriptedModel([calls('look')]),
+    tools: [toolOf('look', (_input, { signal }) => (stops ? Promise.race([held.pass(), aborted(signal)]) : 'seen'))],
+    lifecycle: stops ? [] : [ends],
+  });
+  const handler = createAgentHandler(agent, { authorize: 'none', session: (id) => id });
+  const { page } = pageOf({ handler });
+
+  const sending = page.sendMessage({ text: 'Look.' });
+  if (stops) {
+    await until(() => held.arrived === 1);
+    await post(handler, '/stop', { id: 'chat' });
+  }
+  await sending;
+
+  expect([page.errors, page.status, page.bodies.length]).toEqual([[], 'ready', 1]);
 });

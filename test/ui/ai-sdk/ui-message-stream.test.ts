@@ -42,7 +42,7 @@ test('streams a text answer in the chunks of the protocol', async () => {
   expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
   expect(response.headers.get('x-vercel-ai-ui-message-stream')).toBe('v1');
   expect(await readChunks(response)).toEqual([
-    { type: 'start', messageId: 'm1' },
+    { type: 'start', messageId: 'm1', messageMetadata: { pending: [] } },
     { type: 'start-step' },
     { type: 'text-start', id: '1.0.0' },
     { type: 'text-delta', id: '1.0.0', delta: 'Hello.' },
@@ -156,8 +156,9 @@ test('asks for approval, and continues the same message after the decision', asy
   const resumed = session.stream('', { resume: { call_1: 'approve' } });
   const chunks = await readChunks(uiMessageResponse(resumed, { messageId: 'm1' }));
 
-  const { id, parts } = await readMessage(chunks, first);
+  const { id, parts, metadata } = await readMessage(chunks, first);
   expect(id).toBe('m1');
+  expect([first.metadata, metadata]).toMatchObject([{ pending: ['call_1'] }, { pending: [] }]);
   expect(parts.find(({ type }) => type === 'tool-add')).toMatchObject({
     state: 'output-available',
     output: { sum: 3 },
@@ -199,6 +200,15 @@ test('shows the failure of a run that could not start', async () => {
     { type: 'start' },
     { type: 'error', errorText: 'The run failed (ERR_AGENT_CLOSED).' },
   ]);
+});
+
+test('keeps the calls that wait on the page if the run that decides on them could not start', async () => {
+  const agent = agentOf(['Hello.']);
+  await agent.close();
+
+  const [start] = await readChunks(uiMessageResponse(agent.stream('Hi'), { messageId: 'm1' }));
+
+  expect(start).toEqual({ type: 'start', messageId: 'm1' });
 });
 
 test('aborts the run if the reader cancels the stream', async () => {

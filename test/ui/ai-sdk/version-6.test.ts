@@ -1,11 +1,23 @@
-import { parseJsonEventStream, readUIMessageStream, type UIMessageChunk, uiMessageChunkSchema } from 'ai-6';
+import {
+  AbstractChat,
+  type ChatState,
+  DefaultChatTransport,
+  parseJsonEventStream,
+  readUIMessageStream,
+  type UIMessage,
+  type UIMessageChunk,
+  uiMessageChunkSchema,
+} from 'ai-6';
 import { Agent, type AgentLifecycle, HookAction } from 'keelson';
 import { approval, retryModelCalls } from 'keelson/lifecycles';
 import { calls, fails, says, scriptedModel, streams } from 'keelson/testing';
-import { createAgentHandler } from 'keelson/ui';
+import { type AgentHandler, createAgentHandler } from 'keelson/ui';
 import { describe, expect, test } from 'vitest';
 import { toolOf } from '../../support/agent/sample-tools.js';
+import { gate, until } from '../../support/agent/settle.js';
+import { loadHistory, PlainState, post } from '../../support/ui/chat-client.js';
 import { drawnRuns, helperOf, prompt } from '../../support/ui/nested-agents.js';
+import { shownText } from '../../support/ui/read-ui-message.js';
 
 /** Sends a message to a handler, and returns the parts of the message that version 6 of `ai` builds of the answer. */
 async function partsOf(options: Partial<ConstructorParameters<typeof Agent>[0]>) {
@@ -80,4 +92,41 @@ describe('a page with version 6 of `ai` shows', () => {
 
     expect(parts.find(({ type }) => type === 'tool-pay')).toMatchObject({ state: 'approval-requested' });
   });
+});
+
+/** The chat of `useChat` of version 6, which has loaded the history of a handler. */
+class ReloadedChat extends AbstractChat<UIMessage> {
+  constructor(handler: AgentHandler, messages: readonly unknown[]) {
+    const state = new PlainState() as unknown as ChatState<UIMessage>;
+    state.messages = messages as UIMessage[];
+    const transport = new DefaultChatTransport({
+      api: 'http://localhost/api/chat',
+      fetch: (url, init) => handler(new Request(url, init)),
+    });
+    super({ id: 'chat', state, transport });
+  }
+}
+
+test('a page with version 6 that comes back while an approved call runs shows the answer from its beginning', async () => {
+  const held = gate();
+  const agent = new Agent({
+    model: scriptedModel([says('I will pay.', { calls: [{ name: 'pay', input: {} }] }), 'Paid.']),
+    tools: [toolOf('pay', () => held.pass().then(() => 'paid'))],
+    lifecycle: [approval({ tools: ['pay'] })],
+  });
+  const handler = createAgentHandler(agent, { authorize: 'none', session: (id) => id, protocol: 'ai-sdk-6' });
+  const message = { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'Pay.' }] };
+  await (await post(handler, '', { id: 'chat', messages: [message] })).text();
+  void post(handler, '/decide', { id: 'chat', decisions: { call_1: 'approve' } });
+  await until(() => held.arrived === 1);
+
+  const back = new ReloadedChat(handler, (await loadHistory(handler)).messages);
+  const resuming = back.resumeStream();
+  await until(() => back.status === 'streaming');
+  held.open();
+  await resuming;
+
+  const { messages } = await loadHistory(handler);
+  expect(back.messages).toMatchObject(messages);
+  expect(back.messages.map((shown) => shownText(shown as never))).toEqual(['Pay.', 'I will pay.Paid.']);
 });

@@ -1,5 +1,11 @@
 import { once } from 'node:events';
-import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Agent } from 'keelson';
 import { hangs, scriptedModel, streams } from 'keelson/testing';
@@ -62,6 +68,28 @@ test('refuses a large body, and answers the next request', async () => {
 
   expect(large.status).toBe(413);
   expect((await postTo(`${chat.url}/chat/stop`, { id: 'chat' })).status).toBe(200);
+});
+
+test('refuses a large body, and answers the next request of the same connection', async () => {
+  const agent = new Agent({ model: scriptedModel([]) });
+  const handler = createAgentHandler(agent, { authorize: 'none', session: (id) => id, maxBodyBytes: 1_000 });
+  await using chat = await startChatServer(handler);
+  const connection = new HttpAgent({ keepAlive: true, maxSockets: 1 });
+  onTestFinished(() => connection.destroy());
+  const send = (body: string) =>
+    new Promise((resolve, reject) => {
+      const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
+      const request = httpRequest(`${chat.url}/chat/stop`, { method: 'POST', agent: connection, headers });
+      request.once('response', (response) => {
+        response.resume().once('end', () => resolve(response.statusCode));
+      });
+      request.once('error', reject).end(body);
+    });
+
+  const large = await send(JSON.stringify({ id: 'chat', message: 'x'.repeat(200_000) }));
+  const next = await send('{"id":"chat"}');
+
+  expect([large, next]).toEqual([413, 200]);
 });
 
 test('answers 400 if the Host header is invalid', async () => {
