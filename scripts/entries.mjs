@@ -30,6 +30,7 @@ export const LAZY_CORE = {
   'resume-run': 'src/agent/run/resume/resume-run.ts',
   'hand-over': 'src/agent/handoff/hand-over.ts',
   'check-output': 'src/agent/run/output/check-output.ts',
+  'received-args': 'src/tools/received-args.ts',
   'partial-output': 'src/agent/run/output/partial-output.ts',
   recover: 'src/agent/run/turn/recover.ts',
   'limited-call': 'src/agent/run/turn/limited-call.ts',

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { type BuildOptions, build } from 'esbuild';
 import { expect, test } from 'vitest';
-import { readEntries } from '../../scripts/entries.mjs';
+import { LAZY_CORE, readEntries } from '../../scripts/entries.mjs';
 
 /** The same limit as in `bench/measure/footprint.ts`. See docs/decisions/0011-core-in-one-file.md before raising it. */
 const MAX_BYTES = 42_000;
@@ -42,6 +42,13 @@ test.each(['index', 'core'])('dist/%s.js imports no shared chunk, to keep loadin
   const imported = [...source.matchAll(/from "(\.[^"]+)"/g)].map(([, path]) => path);
 
   expect(new Set(imported)).toEqual(new Set(name === 'index' ? ['./core.js'] : []));
+});
+
+test('each module that the core loads on first use is in the package', () => {
+  const source = readFileSync(new URL('../../dist/core.js', import.meta.url), 'utf8');
+  const loaded = [...source.matchAll(/import\("\.\/(.*?)\.js"\)/g)].map(([, name]) => name);
+
+  expect(new Set(loaded)).toEqual(new Set(Object.keys(LAZY_CORE)));
 });
 
 // esbuild fails if an import cannot be resolved for a platform. External imports are listed in the result.
