@@ -55,10 +55,13 @@ export async function callHostHook(entry: RegisteredLifecycle, hook: HostHookCal
   }
 }
 
-/** Actions without an effect in `onInit` and `onSessionStart`, although their author expects one. */
+/** Actions from which the author of a hook expects an effect. */
 const REFUSALS: readonly unknown[] = ['reject', 'respond', 'suspend', 'modify'] satisfies HookAction['type'][];
 
-/** Throws a HookResultInvalidError if `onInit` or `onSessionStart` returned such an action. Ignores other values. */
+/**
+ * Throws a HookResultInvalidError if `onInit` or `onSessionStart` returned an action that has no effect there. Ignores
+ * other values.
+ */
 function refuseAction(point: HostHookCall['point'], returned: unknown): void {
   if (point === 'onSessionEnd' || point === 'onShutdown' || !REFUSALS.includes(Object(returned).type)) return;
   throw new HookResultInvalidError(`${point} must return nothing; to refuse, throw an error`, returned);

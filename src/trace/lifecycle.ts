@@ -24,8 +24,8 @@ export interface TraceOptions {
    * The path of a folder, or a function. A folder is created if necessary, gets one file per run, and can be read only
    * by the user of the process. A function receives each line of JSON.
    *
-   * If a line cannot be written, because the function or `redact` throws or rejects, the trace lacks it, and the run
-   * continues. The first such error of a trace is logged.
+   * If this function or `redact` throws or rejects, the line is missing from the trace, and the run continues. The first
+   * such error of a trace is logged.
    */
   readonly to: string | ((line: string) => void);
   /** The maximum number of trace files in the folder. The oldest files are deleted. Default: 100. */

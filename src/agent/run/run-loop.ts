@@ -20,8 +20,8 @@ import { turnLimitOf } from './turn-limit.js';
  * Each phase returns a promise only if it waits for a model, a tool, a hook or a store. So a hook that nobody
  * implements costs no microtask.
  *
- * `save` does nothing without a session, and `effects` exists in a durable run only. If `conclude` returns undefined,
- * messages have arrived during the last save, and the run continues with another turn.
+ * `save` does nothing without a session, and `effects` is set in a durable run only. `conclude` returns undefined if
+ * messages arrived during the last save. The run then continues with another turn.
  */
 export async function executeRun(run: Run, input: UserMessage | undefined): Promise<RunResult<unknown>> {
   ownerOf(run).life.runs += 1;
@@ -123,8 +123,8 @@ async function resume(run: Run, message: UserMessage | undefined): Promise<void>
 /**
  * Adds the messages that callers have sent to the session. If no turn is left, the messages wait for the next run.
  *
- * A durable run stores its entries first, in a step whose result has the waiting messages. So every attempt adds the
- * same messages.
+ * A durable run first stores its own entries. This is a step whose stored result also has the waiting messages, so that
+ * every attempt adds the same messages.
  */
 function joinPosts(run: Run): Promise<void> | undefined {
   const { end, pending, effects, attached } = run;

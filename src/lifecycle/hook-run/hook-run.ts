@@ -202,7 +202,7 @@ export function hookRunOf(context: object | undefined): HookRun | undefined {
   return (context as { readonly [RUN]?: HookRun } | undefined)?.[RUN];
 }
 
-/** Returns true at `afterAgent` of a run with its final answer. False if the run is suspended or handed over. */
+/** For `afterAgent` hooks: returns true if the run has its final answer, and false if it is suspended or handed over. */
 export function hasFinalAnswer(context: RunContext): boolean {
   const run = hookRunOf(context);
   return run === undefined || (run.pending === undefined && (run.answer ?? run.end.verdict) !== undefined);
