@@ -73,10 +73,14 @@ async function send(
   { url, handler, body, fetch: request = fetch }: HandlerRequest,
   { signal, chunks }: { readonly signal: AbortSignal; readonly chunks: Uint8Array[] },
 ): Promise<Ending> {
+  const headers = headersOf(handler);
+  // The error of `fetch` would quote the value, which may be a secret.
+  const wrong = Object.keys(headers).find((name) => /[\r\n\0]/.test(headers[name] ?? ''));
+  if (wrong !== undefined) return failed(`The value of a variable in the header "${wrong}" contains a line break`);
   const response = await request(url, {
     method: 'POST',
     redirect: 'manual',
-    headers: { ...headersOf(handler), 'content-type': 'application/json' },
+    headers: { ...headers, 'content-type': 'application/json' },
     body: await body,
     signal,
   });

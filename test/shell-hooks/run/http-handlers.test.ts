@@ -144,6 +144,15 @@ test('a failed connection is reported with its cause', async () => {
   expect((await guarded({ url })).problems).toMatch(/fetch failed: \w/);
 });
 
+test('a variable with a line break is reported without its value', async () => {
+  vi.stubEnv('GUARD_TOKEN', 'abc\ndef');
+  const { url, seen } = await guardServer(json(denial));
+  const { problems } = await guarded({ url, headers: { 'X-Token': '$GUARD_TOKEN' }, allowedEnvVars: ['GUARD_TOKEN'] });
+
+  expect(problems).toContain('The value of a variable in the header "X-Token" contains a line break');
+  expect([problems.includes('abc'), seen]).toEqual([false, []]);
+});
+
 test('an empty answer passes, and one that is too long to read refuses, with any status', async () => {
   const empty = await guardServer((response) => void response.end());
   const long = await guardServer((response) => void response.end('x'.repeat(1_100_000)));
