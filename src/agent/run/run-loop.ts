@@ -123,8 +123,8 @@ async function resume(run: Run, message: UserMessage | undefined): Promise<void>
 /**
  * Adds the messages that callers have sent to the session. If no turn is left, the messages wait for the next run.
  *
- * A durable run first stores its own entries. This is a step whose stored result also has the waiting messages, so that
- * every attempt adds the same messages.
+ * A durable run first stores its own entries, in a step of the engine. The stored result of the step also has the
+ * waiting messages, so that every attempt adds the same messages.
  */
 function joinPosts(run: Run): Promise<void> | undefined {
   const { end, pending, effects, attached } = run;

@@ -49,7 +49,7 @@ export interface CompactionOptions {
  *
  * The summary is a model call outside the turns: `wrapModelCall` hooks see it, and the run's usage includes its tokens.
  * If the summary fails, is empty, is cut off or is longer than the messages, a warning is logged and the messages stay.
- * With `maxMessages`, the length is the number of messages, so a summary has any size.
+ * With `maxMessages`, the length is the number of messages, so the size of the summary is not limited.
  *
  * Priority 15: after hooks that change or add messages, so that the summary includes their changes, and before shell
  * hooks.
